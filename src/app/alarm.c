@@ -44,6 +44,9 @@ static void make_receivers(struct alarm *alarm, const struct alarm_options *opti
                                     .kind = receiver->kind,
                                     .key = receiver->key,
                                     .severity = receiver->severity,
+                                    .queue = receiver->queue,
+                                    .dlq = receiver->dlq,
+                                    .owner = receiver->owner,
                                     .handler = post_to(options->http, receiver)};
     }
 }

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/list.h"
 #include "base/memory.h"
@@ -71,6 +72,19 @@ static void add_flood(struct readings *readings, const struct engine_flood *floo
     add(readings, METRIC_FLOOD, buf_view(&subject), 1, buf_view(&words));
 }
 
+static void add_motion(struct alarm_sampler *sampler, struct readings *readings, struct bytes name,
+                       const struct engine_queue_view *view) {
+    struct mono now = triage_now(sampler->triage).mono;
+    struct alarm_motion_reading reading = alarm_motion_read(&sampler->motion, view, now);
+    struct buf words;
+    buf_init_fixed(&words, arena_alloc(readings->arena, SUBJECT_MAX), SUBJECT_MAX);
+    buf_printf(&words, "%llu messages wait%s", (unsigned long long)reading.due,
+               strcmp(view->handler, "lease") == 0 ? "; no worker leases them" : "");
+    add(readings, METRIC_QUEUE_STALLED, name, reading.stalled_seconds, buf_view(&words));
+    add(readings, METRIC_SOURCE_UNREACHABLE, name, reading.unreachable_seconds,
+        arena_dup(readings->arena, bytes_of(view->source_trouble)));
+}
+
 static void add_queue(struct readings *readings, const struct engine_queue_view *view) {
     struct bytes name = arena_dup(readings->arena, bytes_of(view->name));
     struct bytes why = arena_dup(readings->arena, bytes_of(view->why));
@@ -87,8 +101,10 @@ static void add_queue(struct readings *readings, const struct engine_queue_view 
 
 static void add_queues(struct alarm_sampler *sampler, struct readings *readings) {
     struct engine_queue_view view;
-    for (size_t i = 0; engine_view_at(sampler->engine, i, &view); i++)
+    for (size_t i = 0; engine_view_at(sampler->engine, i, &view); i++) {
         add_queue(readings, &view);
+        add_motion(sampler, readings, arena_dup(readings->arena, bytes_of(view.name)), &view);
+    }
 }
 
 /* ---- DLQs ---- */
@@ -228,8 +244,40 @@ static void add_replays(struct alarm_sampler *sampler, struct readings *readings
 
 /* ---- triage rules ---- */
 
-static void add_rules(struct alarm_sampler *sampler, struct readings *readings) {
+/* The letters of a rule's ticket, whose id stands at the end of the subject. */
+static void add_letters(struct alert_sample *sample, const struct escalation_record *records,
+                        size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (!records[i].of_rule || !bytes_ends(sample->subject, records[i].id))
+            continue;
+        sample->letters = records[i].letters;
+        sample->value = (double)records[i].count;
+    }
+}
+
+static void add_escalations(struct readings *readings, const struct escalation_record *records,
+                            size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        struct buf subject, words;
+        if (records[i].of_rule)
+            continue;
+        buf_init_fixed(&subject, arena_alloc(readings->arena, SUBJECT_MAX), SUBJECT_MAX);
+        buf_printf(&subject, "%.*s/%.*s", BYTES_ARG(records[i].dlq), BYTES_ARG(records[i].id));
+        buf_init_fixed(&words, arena_alloc(readings->arena, SUBJECT_MAX), SUBJECT_MAX);
+        buf_printf(&words, "%llu letter%s %.*s", (unsigned long long)records[i].count,
+                   records[i].count == 1 ? "" : "s", BYTES_ARG(records[i].words));
+        add(readings, METRIC_TRIAGE_ESCALATED, buf_view(&subject), (double)records[i].count,
+            buf_view(&words));
+        readings->list[readings->count - 1].letters = records[i].letters;
+    }
+}
+
+static void add_rules(struct alarm_sampler *sampler, struct readings *readings, struct wall now) {
     struct triage_rules_news *news;
+    struct escalation_record records[ESCALATION_PAGE];
+    size_t told = alarm_escalations_read(&sampler->escalations, sampler->triage, now,
+                                         readings->arena, records);
+    add_escalations(readings, records, told);
     size_t count = triage_rules_news(sampler->rules, readings->arena, &news);
     for (size_t i = 0; i < count; i++) {
         add(readings, news[i].ticket ? METRIC_TRIAGE_ESCALATED : METRIC_TRIAGE_STOPPED,
@@ -237,6 +285,8 @@ static void add_rules(struct alarm_sampler *sampler, struct readings *readings) 
         struct alert_sample *sample = &readings->list[readings->count - 1];
         sample->to = news[i].to;
         sample->to_count = news[i].to_count;
+        if (news[i].ticket)
+            add_letters(sample, records, told);
     }
 }
 
@@ -248,7 +298,7 @@ size_t alarm_sample(void *arg, struct wall now, struct arena *arena, struct aler
     add_dlqs(sampler, &readings, now);
     add_groups(sampler, &readings);
     add_replays(sampler, &readings, now);
-    add_rules(sampler, &readings);
+    add_rules(sampler, &readings, now);
     *out = readings.list;
     return readings.count;
 }
@@ -267,4 +317,5 @@ static void drop_reason(struct map_node *node) {
 
 void alarm_sampler_free(struct alarm_sampler *sampler) {
     map_drain(&sampler->reasons, drop_reason);
+    alarm_motion_free(&sampler->motion);
 }

@@ -2,6 +2,8 @@
 #ifndef APP_ALARM_SAMPLE_H
 #define APP_ALARM_SAMPLE_H
 
+#include "app/alarm_escalations.h"
+#include "app/alarm_motion.h"
 #include "base/map.h"
 #include "engine/engine.h"
 #include "triage/alert.h"
@@ -21,6 +23,8 @@ struct alarm_sampler {
     struct map reasons;      /* how often each reason usually arrives */
     bool counted;            /* the reasons were counted once: one that comes later is new */
     struct wall read_before; /* when the reasons were last counted */
+    struct alarm_escalations escalations;
+    struct alarm_motion motion;
 };
 
 /* Everything that may be worth an alert, in the arena; struct alerts_options' sample. */

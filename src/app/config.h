@@ -119,6 +119,7 @@ struct config_receiver {
     size_t header_count;
     struct bytes secret; /* signs every notice */
     enum alert_severity severity;
+    struct bytes queue, dlq, owner; /* globs; empty: any */
 };
 
 struct config_alerts {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "app/config_headers.h"
+#include "app/config_limit.h"
 #include "app/config_value.h"
 
 enum { RECEIVERS_MAX = 32, ALERT_RULES_MAX = 200 };
@@ -45,6 +46,9 @@ static const struct config_field receiver_fields[] = {
     CONFIG_WHOLE("headers", read_headers),
     CONFIG_VALUE("secret", config_value_text, struct config_receiver, secret),
     CONFIG_WORD("severity", struct config_receiver, severity, alert_severity_words),
+    CONFIG_VALUE("queue", config_value_text, struct config_receiver, queue),
+    CONFIG_VALUE("dlq", config_value_text, struct config_receiver, dlq),
+    CONFIG_VALUE("owner", config_value_text, struct config_receiver, owner),
 };
 const struct config_table config_receiver_table = CONFIG_TABLE(receiver_fields);
 
@@ -125,18 +129,34 @@ static bool read_receivers(struct config_reader *reader, const struct config_nod
 /* `out` is the whole rule; the key says which side of the limit is a breach. */
 static bool read_limit(struct config_reader *reader, const struct config_node *node,
                        const struct config_field *field, void *out) {
-    static const char form[] = "a number such as 100 or 0.95";
     struct alert_rule *rule = out;
     struct bytes text;
+    enum config_limit_unit unit;
     (void)field;
-    if (!config_value_string(reader, node, form, &text))
+    if (!config_value_string(reader, node, CONFIG_LIMIT_FORM, &text))
         return false;
-    char *end, *number = arena_cstr(reader->arena, text);
-    rule->limit = strtod(number, &end);
-    if (end == number || *end || !(rule->limit >= 0))
-        return config_reader_expected(reader, node, form);
+    if (!config_limit_parse(text, &rule->limit, &unit))
+        return config_reader_expected(reader, node, CONFIG_LIMIT_FORM);
     rule->below = bytes_is(node->key, "below");
     return true;
+}
+
+/* A unit must be that of the metric, which is known when the whole rule is read. */
+static bool check_unit(struct config_reader *reader, const struct config_node *node,
+                       const struct alert_rule *rule) {
+    static const char *const forms[] = {
+        [LIMIT_NUMBER] = "a number such as 100",
+        [LIMIT_DURATION] = "a duration such as 24h, or seconds",
+        [LIMIT_PER_MINUTE] = "a rate such as 10/min, or a number a minute",
+        [LIMIT_SHARE] = "a share such as 97%, or 0.97",
+    };
+    const struct config_node *limit = config_tree_find(node, rule->below ? "below" : "above");
+    enum config_limit_unit wanted = config_limit_unit_of(rule->metric), unit;
+    double value;
+    if (!limit || !config_limit_parse(limit->text, &value, &unit) || unit == LIMIT_NUMBER ||
+        unit == wanted)
+        return true;
+    return config_reader_expected(reader, limit, forms[wanted]);
 }
 
 /* `out` is the whole rule. Whether there are such receivers is known when all are read. */
@@ -186,7 +206,7 @@ static bool check_rule(struct config_reader *reader, const struct config_node *n
         config_mistake_add(&reader->mistakes, wrong->key_at, "%s: %s is measured for each %s",
                            other, alert_metric_text(rule->metric),
                            alert_metric_is_dlq(rule->metric) ? "dlq" : "queue");
-    return !wrong;
+    return check_unit(reader, node, rule) && !wrong;
 }
 
 static bool is_defined(const struct config_alerts *alerts, struct bytes name) {

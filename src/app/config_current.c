@@ -58,6 +58,15 @@ bool config_current_dlq(void *arg, struct bytes name, struct engine_dlq *out) {
     return dlq != NULL;
 }
 
+/* The first queue that sends to it. */
+static struct bytes queue_of(const struct config *config, struct bytes dlq) {
+    for (size_t i = 0; i < config->queue_count; i++)
+        for (size_t d = 0; d < config->queues[i].dlq_count; d++)
+            if (bytes_eq(config->queues[i].dlqs[d].name, dlq))
+                return config->queues[i].name;
+    return BYTES_NONE;
+}
+
 /* A queue has its own runbook, and what its default DLQ says. A DLQ that says nothing has the
  * runbook of the first queue that sends to it. */
 static struct bytes runbook_of(const struct config *config, struct bytes dlq) {
@@ -74,7 +83,8 @@ void config_current_about(void *arg, bool dlq, struct bytes name, struct alert_a
     const struct engine_dlq *lot = queue ? &queue->dlqs[0] : config_find_dlq(config, name);
     *out = (struct alert_about){0};
     if (lot)
-        *out = (struct alert_about){lot->owner, lot->runbook};
+        *out = (struct alert_about){.owner = lot->owner, .runbook = lot->runbook, .dlq = lot->name};
+    out->queue = queue ? queue->name : queue_of(config, name);
     if (queue && queue->runbook.len > 0)
         out->runbook = queue->runbook;
     if (dlq && lot && out->runbook.len == 0)

@@ -22,6 +22,9 @@ static void put_receiver(struct config_printer *p, const struct config_receiver 
         config_printer_begin(p, &comma, "secret");
         config_printer_secret(p, receiver->secret);
     }
+    config_printer_optional(p, "queue", receiver->queue, &comma);
+    config_printer_optional(p, "dlq", receiver->dlq, &comma);
+    config_printer_optional(p, "owner", receiver->owner, &comma);
     config_printer_begin(p, &comma, "severity");
     buf_printf(p->out, "%s}\n", alert_severity_words[receiver->severity]);
 }

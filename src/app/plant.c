@@ -58,6 +58,7 @@ struct plant {
     struct server *server;
     uint16_t port;
     char instance[INSTANCE_MAX];
+    char url[512];
     char consumer[INSTANCE_MAX]; /* our name at brokers */
 };
 
@@ -261,6 +262,14 @@ static enum status open_port(struct plant *plant, struct err *err) {
     return STATUS_OK;
 }
 
+/* Where notices send people to. */
+static void set_url(struct plant *plant, const struct config *config) {
+    bool ipv6 = bytes_find(config->listen_host, BYTES(":")) < config->listen_host.len;
+    snprintf(plant->url, sizeof plant->url, "http://%s%.*s%s:%u", ipv6 ? "[" : "",
+             BYTES_ARG(config->listen_host), ipv6 ? "]" : "", (unsigned)config->listen_port);
+    plant->triage.url = bytes_of(plant->url);
+}
+
 enum status plant_start(struct config *config, struct plant **out, struct err *err) {
     struct plant *plant = memory_new(sizeof *plant);
     config_current_init(&plant->current, config);
@@ -270,6 +279,7 @@ enum status plant_start(struct config *config, struct plant **out, struct err *e
     plant->memory = body_memory_new(config->body_memory);
     clock_record_load(config->store_path.ptr, &clock_system);
     triage_init(&plant->triage, &clock_system, random_seed());
+    set_url(plant, config);
     enum status status = open_store(plant, err);
     if (status == STATUS_OK)
         status = make_engine(plant, err);

@@ -125,17 +125,18 @@ enum store_op_kind {
 
 /* Texts that are kept beside the messages. A name is 1 to STORE_NAME_MAX bytes. */
 enum store_space {
-    SPACE_RESULT,   /* by message id: the handler's answer, as result JSON */
-    SPACE_DONE,     /* by idempotency key: what succeeded under it, {"id":…} */
-    SPACE_ORIGINAL, /* by letter id: the body as it was before an edit */
-    SPACE_REPLAY,   /* by replay id: its plan and progress; and its frozen selection in parts */
-    SPACE_GROUP,    /* by fingerprint: what people noted of a group */
-    SPACE_AUDIT,    /* by UUIDv7: who changed what, and why */
-    SPACE_ALERT,    /* by rule and subject: what fires, and who was told */
-    SPACE_TRIAGE,   /* by DLQ and rule: when a triage rule last ran, and with what success */
-    SPACE_ARRIVALS, /* one text: how many letters came when */
-    SPACE_ADOPTED,  /* by entry and identity: which letter a dead letter of another system is */
-    SPACE_VERSION,  /* one text: which version last started on the store */
+    SPACE_RESULT,     /* by message id: the handler's answer, as result JSON */
+    SPACE_DONE,       /* by idempotency key: what succeeded under it, {"id":…} */
+    SPACE_ORIGINAL,   /* by letter id: the body as it was before an edit */
+    SPACE_REPLAY,     /* by replay id: its plan and progress; and its frozen selection in parts */
+    SPACE_GROUP,      /* by fingerprint: what people noted of a group */
+    SPACE_AUDIT,      /* by UUIDv7: who changed what, and why */
+    SPACE_ALERT,      /* by rule and subject: what fires, and who was told */
+    SPACE_TRIAGE,     /* by DLQ and rule: when a triage rule last ran, and with what success */
+    SPACE_ARRIVALS,   /* one text: how many letters came when */
+    SPACE_ADOPTED,    /* by entry and identity: which letter a dead letter of another system is */
+    SPACE_VERSION,    /* one text: which version last started on the store */
+    SPACE_ESCALATION, /* by id and DLQ: letters that were escalated, until receivers are told */
     SPACE_COUNT
 };
 

@@ -10,7 +10,7 @@ static const char *const space_words[SPACE_COUNT] = {
     [SPACE_RESULT] = "result",   [SPACE_DONE] = "done",       [SPACE_ORIGINAL] = "original",
     [SPACE_REPLAY] = "replay",   [SPACE_GROUP] = "group",     [SPACE_AUDIT] = "audit",
     [SPACE_ALERT] = "alert",     [SPACE_TRIAGE] = "triage",   [SPACE_ARRIVALS] = "arrivals",
-    [SPACE_ADOPTED] = "adopted", [SPACE_VERSION] = "version",
+    [SPACE_ADOPTED] = "adopted", [SPACE_VERSION] = "version", [SPACE_ESCALATION] = "escalation",
 };
 
 const char *keeps_space_text(enum store_space space) {

@@ -20,6 +20,8 @@ const char *const alert_metric_words[] = {
     [METRIC_QUEUE_LAG] = "queue_lag",
     [METRIC_BREAKER_OPEN] = "breaker_open_seconds",
     [METRIC_SUCCESS_RATIO] = "success_ratio",
+    [METRIC_QUEUE_STALLED] = "queue_stalled_seconds",
+    [METRIC_SOURCE_UNREACHABLE] = "source_unreachable_seconds",
     [METRIC_OF_USERS] = NULL,
 };
 
@@ -61,6 +63,8 @@ const struct alert_rule alert_defaults[] = {
     RULE("DLQSpilled", SPILLED, 0, 0, CRITICAL),
     RULE("MessageUnreadable", UNREADABLE, 0, 0, CRITICAL),
     RULE("QueueHalted", QUEUE_HALTED, 0, 0, CRITICAL),
+    RULE("QueueStalled", QUEUE_STALLED, 600, 0, WARNING),
+    RULE("SourceUnreachable", SOURCE_UNREACHABLE, 300, 0, WARNING),
     RULE("BreakerOpen", BREAKER_OPEN, 300, 0, WARNING),
     RULE("RetryBudgetExhausted", BUDGET_EXHAUSTED, 0, MINUTES(1), WARNING),
     RULE("ReplayAborted", REPLAY_ABORTED, 0, 0, WARNING),

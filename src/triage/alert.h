@@ -21,6 +21,8 @@
     X(QUEUE_LAG, "queue_lag", false)                                                               \
     X(BREAKER_OPEN, "breaker_open_seconds", false)                                                 \
     X(SUCCESS_RATIO, "success_ratio", false)                                                       \
+    X(QUEUE_STALLED, "queue_stalled_seconds", false)                                               \
+    X(SOURCE_UNREACHABLE, "source_unreachable_seconds", false)                                     \
     /* ---- */                                                                                     \
     X(REASON_RATIO, "dlq_reason_times_usual", true)                                                \
     X(CAP_FORECAST, "dlq_cap_forecast_seconds", true)                                              \
@@ -40,7 +42,7 @@
 
 enum alert_severity { ALERT_SEVERITY_LIST(ALERT_ENUM_SEVERITY) ALERT_SEVERITY_COUNT };
 enum alert_metric { ALERT_METRIC_LIST(ALERT_ENUM_METRIC) METRIC_COUNT };
-enum { METRIC_OF_USERS = METRIC_SUCCESS_RATIO + 1 };
+enum { METRIC_OF_USERS = METRIC_SOURCE_UNREACHABLE + 1 };
 
 extern const char *const alert_severity_words[]; /* NULL behind the last */
 extern const char *const alert_metric_words[];   /* the users' alone, NULL behind the last */
@@ -70,16 +72,19 @@ struct alert_sample {
     enum alert_metric metric;
     struct bytes subject; /* "orders.dlq", "orders", "orders.dlq/9f2c…" */
     double value;
-    struct bytes words; /* what a person should read besides the value; may be empty */
+    struct bytes words;   /* what a person should read besides the value; may be empty */
+    struct bytes letters; /* the letters that it is about, as a JSON array; may be empty */
     /* Receivers who are told whatever the rule says of receivers and severities; none: as the rule
      * says. They outlive the alerts. */
     const struct bytes *to;
     size_t to_count;
 };
 
-/* Whose a DLQ or a queue is, and where it says what to do; either may be empty. */
+/* Whose a DLQ or a queue is, where it says what to do, and which queue and DLQ belong together: of
+ * a queue its default DLQ, of a DLQ the first queue that sends to it. Each may be empty. */
 struct alert_about {
     struct bytes owner, runbook;
+    struct bytes queue, dlq;
 };
 
 enum alert_receiver_kind {
@@ -96,7 +101,11 @@ struct alert_receiver {
     enum alert_receiver_kind kind;
     struct bytes key;             /* PagerDuty's routing key */
     enum alert_severity severity; /* the least that it is told of */
-    struct handler *handler;      /* posts to its URL */
+    /* Globs; empty: any. It is told of subjects that fit `owner` and, if given, the glob of their
+     * own kind; where only the other kind's is given, the queue or DLQ that belongs to them fits
+     * it. */
+    struct bytes queue, dlq, owner;
+    struct handler *handler; /* posts to its URL */
 };
 
 /* The rules that hold when nobody says otherwise; one of the same name in the configuration takes

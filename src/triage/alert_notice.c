@@ -7,6 +7,12 @@
 
 #define SECONDS_MAX 1e12
 
+enum {
+    LETTERS_LISTED = 5,     /* letters in a notice that people read as text */
+    LETTER_TEXT_MAX = 4096, /* bytes of one member of one */
+    LETTERS_TEXT_MAX = LETTERS_LISTED * 1024,
+};
+
 enum unit { UNIT_NONE, UNIT_COUNT, UNIT_SECONDS, UNIT_SHARE };
 
 /* What a reading says, with its value in the place of the %s. */
@@ -21,6 +27,8 @@ static const struct {
     [METRIC_QUEUE_LAG] = {"messages not yet received: %s", UNIT_COUNT},
     [METRIC_BREAKER_OPEN] = {"time since the breaker was last closed: %s", UNIT_SECONDS},
     [METRIC_SUCCESS_RATIO] = {"share of attempts that succeeded: %s", UNIT_SHARE},
+    [METRIC_QUEUE_STALLED] = {"messages are due and none was handed over for %s", UNIT_SECONDS},
+    [METRIC_SOURCE_UNREACHABLE] = {"the source cannot be reached for %s", UNIT_SECONDS},
     [METRIC_REASON_RATIO] = {"one reason arrives at %s times its usual rate", UNIT_COUNT},
     [METRIC_CAP_FORECAST] = {"at this rate its cap is reached in %s", UNIT_SECONDS},
     [METRIC_SPILLED] = {"letters spilled to the archive because the cap was reached: %s",
@@ -145,6 +153,46 @@ static void put_field(struct json_out *json, const char *title, struct bytes val
     json_close(json, '}');
 }
 
+static void put_letters(struct json_out *json, const struct alert_notice *notice) {
+    if (notice->letters.len == 0)
+        return;
+    json_key(json, "letters");
+    json_put_raw(json, notice->letters);
+}
+
+/* "t-1 (bad_request) http://…", a line each. */
+static void list_letters(const struct alert_notice *notice, struct buf *out) {
+    struct json letters, member;
+    char memory[LETTER_TEXT_MAX];
+    size_t count = 0;
+    if (json_parse(notice->letters, &letters, NULL) != STATUS_OK)
+        return;
+    for (struct json_walk walk = json_walk(letters); count < LETTERS_LISTED && json_step(&walk);
+         count++) {
+        static const struct {
+            const char *key, *before, *after;
+        } parts[] = {{"message_id", "", ""}, {"reason", " (", ")"}, {"url", " ", ""}};
+        buf_str(out, count > 0 ? "\n" : "");
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            struct arena arena;
+            struct bytes text;
+            arena_init_fixed(&arena, memory, sizeof memory);
+            if (json_get(walk.value, parts[i].key, &member) && json_string(member, &arena, &text))
+                buf_printf(out, "%s%.*s%s", parts[i].before, BYTES_ARG(text), parts[i].after);
+        }
+    }
+    if (notice->value > (double)count)
+        buf_printf(out, "\nand %.0f more", notice->value - (double)count);
+}
+
+static void put_letters_field(struct json_out *json, const struct alert_notice *notice) {
+    char memory[LETTERS_TEXT_MAX];
+    struct buf text;
+    buf_init_fixed(&text, memory, sizeof memory);
+    list_letters(notice, &text);
+    put_field(json, "Letters", buf_view(&text));
+}
+
 static void put_webhook(const struct alert_notice *notice, const struct alert_receiver *receiver,
                         struct json_out *json) {
     (void)receiver;
@@ -156,6 +204,7 @@ static void put_webhook(const struct alert_notice *notice, const struct alert_re
     json_put_bool(json, notice->step == ALERT_REPEAT);
     put_summary(json, "summary", notice);
     put_bytes(json, "words", notice->words);
+    put_letters(json, notice);
     json_close(json, '}');
 }
 
@@ -179,6 +228,7 @@ static void put_slack(const struct alert_notice *notice, const struct alert_rece
     put_summary(json, "fallback", notice);
     json_key(json, "fields");
     json_open(json, '[');
+    put_letters_field(json, notice);
     put_field(json, "Owner", notice->owner);
     put_field(json, "Runbook", alert_notice_runbook(notice));
     json_close(json, ']');
@@ -224,6 +274,7 @@ static void put_pagerduty(const struct alert_notice *notice, const struct alert_
     json_key(json, "custom_details");
     json_open(json, '{');
     put_facts(json, notice);
+    put_letters(json, notice);
     json_close(json, '}');
     json_close(json, '}');
     put_links(json, alert_notice_runbook(notice));
@@ -248,6 +299,13 @@ static void put_alertmanager(const struct alert_notice *notice,
     json_key(json, "annotations");
     json_open(json, '{');
     put_summary(json, "summary", notice);
+    if (notice->letters.len > 0) {
+        char memory[LETTERS_TEXT_MAX];
+        struct buf text;
+        buf_init_fixed(&text, memory, sizeof memory);
+        list_letters(notice, &text);
+        put_bytes(json, "letters", buf_view(&text));
+    }
     if (alert_notice_runbook(notice).len > 0)
         put_bytes(json, "runbook_url", alert_notice_runbook(notice));
     json_close(json, '}');

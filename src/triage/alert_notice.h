@@ -5,13 +5,14 @@
 #include "base/buf.h"
 #include "triage/alert_state.h"
 
-enum { ALERT_NOTICE_MAX = 16 * 1024, ALERT_SUMMARY_MAX = 1024 };
+enum { ALERT_NOTICE_MAX = 512 * 1024, ALERT_SUMMARY_MAX = 1024 };
 
 struct alert_notice {
     const struct alert_rule *rule;
     struct bytes subject;
     double value;
     struct bytes words;
+    struct bytes letters;        /* a JSON array; empty: it is about none in particular */
     struct bytes owner, runbook; /* of its subject; the rule's runbook goes before it */
     enum alert_step step;
     struct wall since, at;

@@ -41,6 +41,7 @@ void alerts_drop(struct alerts *alerts, struct alert *alert) {
     list_remove(&alert->link);
     free_text(alert->subject);
     free_text(alert->words);
+    free_text(alert->letters);
     free_text(alert->owner);
     free_text(alert->runbook);
     free(alert);
@@ -86,6 +87,7 @@ static void apply(struct alerts *alerts, const struct alert_rule *rule,
     alert->to = sample->to;
     alert->to_count = sample->to_count;
     set_text(&alert->words, sample->words);
+    set_text(&alert->letters, sample->letters);
     set_about(alerts, alert);
 }
 

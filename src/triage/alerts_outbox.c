@@ -58,12 +58,33 @@ static bool is_among(struct bytes name, const struct bytes *names, size_t count)
     return false;
 }
 
-static bool hears_of(const struct alert_receiver *receiver, const struct alert *alert) {
+/* The globs of a receiver narrow what it is told of to the queues and DLQs of a team. */
+static bool is_within(const struct alerts *alerts, const struct alert_receiver *receiver,
+                      const struct alert *alert) {
+    bool dlq = alert_metric_is_dlq(alert->rule->metric);
+    struct bytes name = bytes_cut(alert->subject, 0, bytes_find(alert->subject, BYTES("/")));
+    struct alert_about about = {0};
+    if (receiver->queue.len + receiver->dlq.len + receiver->owner.len == 0)
+        return true;
+    if (alerts->options.about)
+        alerts->options.about(alerts->options.arg, dlq, name, &about);
+    if (receiver->owner.len > 0 && !bytes_glob(receiver->owner, about.owner))
+        return false;
+    struct bytes own = dlq ? receiver->dlq : receiver->queue;
+    struct bytes other = dlq ? receiver->queue : receiver->dlq;
+    if (own.len > 0)
+        return bytes_glob(own, name);
+    return other.len == 0 || bytes_glob(other, dlq ? about.queue : about.dlq);
+}
+
+static bool hears_of(const struct alerts *alerts, const struct alert_receiver *receiver,
+                     const struct alert *alert) {
     const struct alert_rule *rule = alert->rule;
     if (alert->to_count > 0)
         return is_among(receiver->name, alert->to, alert->to_count);
     return rule->severity >= receiver->severity &&
-           (rule->to_count == 0 || is_among(receiver->name, rule->to, rule->to_count));
+           (rule->to_count == 0 || is_among(receiver->name, rule->to, rule->to_count)) &&
+           is_within(alerts, receiver, alert);
 }
 
 static void owe(struct outbox *outbox, const struct owed *what) {
@@ -92,7 +113,7 @@ void alerts_outbox_owe(struct alerts *alerts, struct alert *alert, enum alert_st
              alert_step_text(step));
     for (size_t i = 0; i < alerts->options.receiver_count; i++) {
         struct outbox *outbox = &alerts->outboxes[i];
-        if (!hears_of(outbox->receiver, alert))
+        if (!hears_of(alerts, outbox->receiver, alert))
             continue;
         if (step == ALERT_REPEAT &&
             (alerts->owed >= ALERTS_OWED_MAX || tells_already(outbox, alert)))
@@ -148,6 +169,7 @@ static void send(struct outbox *outbox, struct wall now) {
                                   .subject = owed->alert->subject,
                                   .value = owed->value,
                                   .words = owed->alert->words,
+                                  .letters = owed->alert->letters,
                                   .owner = owed->alert->owner,
                                   .runbook = owed->alert->runbook,
                                   .step = owed->step,
@@ -188,7 +210,7 @@ static void remind(struct alerts *alerts, struct outbox *outbox, struct wall now
                             .value = alert->value,
                             .since = alert->state.since,
                             .at = now};
-        if (alert->state.stage == ALERT_FIRING && hears_of(outbox->receiver, alert) &&
+        if (alert->state.stage == ALERT_FIRING && hears_of(alerts, outbox->receiver, alert) &&
             !alerts_inhibitor(alerts, alert))
             owe(outbox, &owed);
     }

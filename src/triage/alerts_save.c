@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "triage/alerts_state.h"
 
-enum { SAVE_TEXT_MAX = 256 * 1024, LOAD_PAGE = 256 };
+enum { SAVE_TEXT_MAX = 512 * 1024, LOAD_PAGE = 256 };
 
 /* One alert on its way to the store. */
 struct save {
@@ -63,6 +63,10 @@ static void put_alert(struct buf *out, const struct alerts *alerts, const struct
     json_put(&json, alert->subject);
     json_key(&json, "words");
     json_put(&json, alert->words);
+    if (alert->letters.len > 0) {
+        json_key(&json, "letters");
+        json_put_raw(&json, alert->letters);
+    }
     json_key(&json, "owner");
     json_put(&json, alert->owner);
     json_key(&json, "runbook");
@@ -181,7 +185,7 @@ static void restore_text(struct json whole, const char *key, struct arena *arena
 
 /* A rule that is gone from the configuration takes its alerts with it. */
 static void restore(struct alerts *alerts, const struct store_kept *kept, struct arena *arena) {
-    struct json whole, owed;
+    struct json whole, owed, letters;
     struct bytes name, subject, stage;
     if (json_parse(kept->value, &whole, NULL) != STATUS_OK ||
         !get_text(whole, "rule", arena, &name) || !get_text(whole, "subject", arena, &subject) ||
@@ -192,6 +196,8 @@ static void restore(struct alerts *alerts, const struct store_kept *kept, struct
         return;
     struct alert *alert = alerts_add(alerts, rule, subject);
     restore_text(whole, "words", arena, &alert->words);
+    if (json_get(whole, "letters", &letters) && letters.type == JSON_ARRAY)
+        alert->letters = (struct bytes){bytes_dup(letters.text), letters.text.len};
     restore_text(whole, "owner", arena, &alert->owner);
     restore_text(whole, "runbook", arena, &alert->runbook);
     alert_stage_parse(stage, &alert->state.stage);

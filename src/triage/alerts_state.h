@@ -25,7 +25,7 @@ struct alert {
     struct map_node node;
     struct list link; /* in alerts->all */
     const struct alert_rule *rule;
-    struct bytes subject, words, owner, runbook; /* owned */
+    struct bytes subject, words, letters, owner, runbook; /* owned */
     double value;
     const struct bytes *to; /* as in the sample */
     size_t to_count;

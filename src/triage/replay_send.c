@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "triage/escalation.h"
 #include "triage/replay_state.h"
 #include "triage/strip.h"
 
@@ -22,6 +23,7 @@ struct building {
     struct replay *replay;
     struct arena arena; /* until submit returns */
     size_t count, max;
+    struct escalation *escalations; /* one for each DLQ */
 };
 
 static struct store_op *add(struct building *building, struct store_op op) {
@@ -166,6 +168,35 @@ static void add_escalation(struct building *building, const struct sending *send
                                              .why = bytes_of(sending->why)}});
 }
 
+/* Those that one replay escalates are told of together. */
+static void note_escalation(struct building *building, const struct sending *sending) {
+    struct triage *triage = building->replay->replays->triage;
+    const struct envelope *envelope = &sending->held->envelope;
+    struct escalation *told = building->escalations;
+    char words[ESCALATION_WORDS_MAX];
+    struct err err;
+    while (told && !bytes_eq(told->dlq, envelope->dlq))
+        told = told->next;
+    if (!told) {
+        snprintf(words, sizeof words, "escalated by replay %s: %.160s", building->replay->id,
+                 sending->why);
+        told = escalation_more(triage, bytes_of(building->replay->id), envelope->dlq,
+                               bytes_of(words), &err);
+        told->next = building->escalations;
+        building->escalations = told;
+    }
+    escalation_add(told, envelope);
+}
+
+static void add_escalations(struct building *building) {
+    struct escalation *next;
+    for (struct escalation *told = building->escalations; told; told = next) {
+        next = told->next;
+        add(building, escalation_op(told, building->replay->replays->now.wall, &building->arena));
+        escalation_free(told);
+    }
+}
+
 static void put_under_way(struct replay *replay, const struct sending *sending) {
     replay_note(replay, sending->place, REPLAYED_SENT, BYTES_NONE);
     replay_put_under_way(replay, sending->place, sending->held->envelope.letter_id,
@@ -182,8 +213,10 @@ static void add_letter(struct building *building, struct sending *sending) {
         if (!moves(sending))
             put_under_way(replay, sending);
     } else {
-        if (sending->outcome == REPLAYED_ESCALATED)
+        if (sending->outcome == REPLAYED_ESCALATED) {
             add_escalation(building, sending);
+            note_escalation(building, sending);
+        }
         if (sending->outcome == REPLAYED_HELD)
             add_return(building, sending);
         replay_note(replay, sending->place, sending->outcome, bytes_of(sending->why));
@@ -443,6 +476,7 @@ void replay_send(struct replay *replay) {
     replay->ops = NULL;
     if (!add_original_alone(&building))
         add_window(&building);
+    add_escalations(&building);
     add_parts(&building);
     add_doc(&building);
     replay->committing = true;

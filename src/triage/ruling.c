@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "triage/audit.h"
 #include "triage/compensate.h"
+#include "triage/escalation.h"
 #include "triage/read_only.h"
 
 #include <stdlib.h>
@@ -66,6 +67,22 @@ static struct audit_entry audit_of(struct triage *triage, const struct ruling *r
     return entry;
 }
 
+/* ---- escalations ---- */
+
+static struct escalation *escalation_of(struct triage *triage, const struct ruling *ruling,
+                                        struct bytes dlq, struct wall now) {
+    char id[UUID_TEXT_SIZE], memory[ESCALATION_WORDS_MAX];
+    struct buf words;
+    buf_init_fixed(&words, memory, sizeof memory);
+    buf_printf(&words, "escalated by %.*s", BYTES_ARG(bytes_clip(ruling->who, 64)));
+    if (ruling->why.len > 0)
+        buf_printf(&words, ": %.*s", BYTES_ARG(bytes_clip(ruling->why, 160)));
+    if (ruling->ticket.len == 0)
+        triage_new_id(triage, now, id);
+    return escalation_new(triage, ruling->ticket.len > 0 ? ruling->ticket : bytes_of(id), dlq,
+                          buf_view(&words), ruling->ticket.len > 0);
+}
+
 /* ---- one ---- */
 
 static enum status not_open(const struct store_held *held, struct bytes id, struct err *err) {
@@ -100,12 +117,21 @@ static enum status mark_one(struct triage *triage, const struct ruling *ruling,
     entry.subject = held->envelope.letter_id;
     entry.count = 1;
     uint32_t queue = triage->store->vtable->queue_number(triage->store, held->envelope.queue);
-    struct store_op ops[] = {op_of(ruling, queue, held, entry.at), audit_op(&entry, &arena)};
-    enum status status = triage_commit(triage, ops, 2, err);
+    struct store_op ops[3] = {op_of(ruling, queue, held, entry.at), audit_op(&entry, &arena)};
+    size_t count = 2;
+    if (ruling->kind == RULING_ESCALATE) {
+        struct escalation *told = escalation_of(triage, ruling, held->envelope.dlq, entry.at);
+        escalation_add(told, &held->envelope);
+        ops[count++] = escalation_op(told, entry.at, &arena);
+        escalation_free(told);
+    }
+    enum status status = triage_commit(triage, ops, count, err);
     *skipped = ops[0].skipped;
     if (status == STATUS_OK && *skipped) {
-        struct store_op drop = audit_drop(&entry, &arena);
-        status = triage_commit(triage, &drop, 1, err);
+        struct store_op drops[2] = {audit_drop(&entry, &arena)};
+        if (count == 3)
+            drops[1] = escalation_drop_op(ops[2].keep.name);
+        status = triage_commit(triage, drops, count - 1, err);
     }
     arena_free(&arena);
     return status;
@@ -150,8 +176,10 @@ struct bulk {
     const struct ruling *ruling;
     struct ruling_result *result;
     struct audit_entry entry;
-    struct store_op *ops;   /* marks; those beside them come behind */
-    struct store_keep note; /* for the next commit */
+    struct store_op *ops;           /* marks; those beside them come behind */
+    struct store_keep note;         /* for the next commit */
+    struct escalation *escalations; /* one for each DLQ */
+    size_t escalation_count;
     size_t count;
     struct store_held *held[RULING_COMPENSATIONS_MAX]; /* of compensations */
     enum status status;
@@ -168,6 +196,8 @@ static void flush(struct bulk *bulk) {
     bulk->ops[count++] = audit_op(&bulk->entry, &arena);
     if (bulk->note.name.len > 0)
         bulk->ops[count++] = (struct store_op){.kind = STORE_KEEP, .keep = bulk->note};
+    for (const struct escalation *told = bulk->escalations; told; told = told->next)
+        bulk->ops[count++] = escalation_op(told, triage_now(bulk->triage).wall, &arena);
     bulk->status = triage_commit(bulk->triage, bulk->ops, count, bulk->err);
     bulk->note = (struct store_keep){.name = BYTES_NONE};
     for (size_t i = 0; i < bulk->count && bulk->status == STATUS_OK; i++) {
@@ -200,6 +230,29 @@ static void add_compensation(struct bulk *bulk, const struct envelope *listed, u
         flush(bulk);
 }
 
+static void note_escalation(struct bulk *bulk, const struct envelope *letter) {
+    struct escalation *told = bulk->escalations;
+    while (told && !bytes_eq(told->dlq, letter->dlq))
+        told = told->next;
+    if (!told) {
+        told = escalation_of(bulk->triage, bulk->ruling, letter->dlq, bulk->entry.at);
+        told->next = bulk->escalations;
+        bulk->escalations = told;
+        bulk->escalation_count++;
+        bulk->ops = memory_grow(bulk->ops, (OPS_PER_COMMIT + OPS_BESIDE + bulk->escalation_count) *
+                                               sizeof *bulk->ops);
+    }
+    escalation_add(told, letter);
+}
+
+static void free_escalations(struct bulk *bulk) {
+    struct escalation *next;
+    for (struct escalation *told = bulk->escalations; told; told = next) {
+        next = told->next;
+        escalation_free(told);
+    }
+}
+
 static void add(struct bulk *bulk, const struct selection_letter *letter) {
     struct store *store = bulk->triage->store;
     uint32_t queue = store->vtable->queue_number(store, letter->envelope->queue);
@@ -207,6 +260,8 @@ static void add(struct bulk *bulk, const struct selection_letter *letter) {
         add_compensation(bulk, letter->envelope, queue);
         return;
     }
+    if (bulk->ruling->kind == RULING_ESCALATE)
+        note_escalation(bulk, letter->envelope);
     bulk->ops[bulk->count++] = mark_op(bulk->ruling, queue, letter->seq, bulk->entry.at);
     if (bulk->count == OPS_PER_COMMIT)
         flush(bulk);
@@ -287,5 +342,6 @@ enum status ruling_many(struct triage *triage, const struct ruling *ruling, stru
     if (status == STATUS_OK && bulk.entry.count != result->changed && !ruling->dry_run)
         status = correct_audit(&bulk);
     free(bulk.ops);
+    free_escalations(&bulk);
     return status;
 }

@@ -16,6 +16,9 @@ struct ruling {
     enum ruling_kind kind;
     struct bytes who, why;
     struct store_keep note; /* for ruling_many: kept in its first commit; no name: none */
+    /* RULING_ESCALATE: the id of a triage rule's ticket; empty: receivers are told as of one of its
+     * own. */
+    struct bytes ticket;
     bool dry_run;
     /* RULING_COMPENSATE: whether letters of this queue can be. */
     bool (*compensates)(void *arg, struct bytes queue);

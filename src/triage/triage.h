@@ -19,6 +19,7 @@ struct triage {
     struct clock *clock;
     struct instant began;
     struct arrivals *arrivals; /* NULL: nobody counts them */
+    struct bytes url;          /* where people reach this server: "http://127.0.0.1:7070" */
     pthread_mutex_t mutex;     /* of the rng */
     struct rng rng;
     pthread_mutex_t notes; /* held by whoever reads a group's note to write it anew */

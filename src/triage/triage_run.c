@@ -137,6 +137,7 @@ static enum status rule_on(struct run *run, enum ruling_kind kind) {
                             .who = run->who,
                             .why = run->why,
                             .note = note_of(run),
+                            .ticket = bytes_of(kind == RULING_ESCALATE ? run->next.ticket : ""),
                             .compensates = run->options->compensates,
                             .arg = run->options->arg};
     struct ruling_result result;

@@ -237,3 +237,63 @@ def test_the_lesser_depth_alert_is_inhibited_by_the_greater(serve, handler, tmp_
     eventually(lambda: alert("DLQNotEmpty", "firing")[0]["inhibited_by"] == "DLQDepthHigh", "the lesser gives way")
     said = server.cli("alerts")
     assert "team-orders" in said and "https://runbooks/orders" in said
+
+
+def test_limits_have_units(serve, handler):
+    rules = {"Old": ("dlq_oldest_age_seconds", "24h", 86400), "Fast": ("dlq_arrivals_per_minute", "10/min", 10),
+             "Faster": ("dlq_arrivals_per_minute", "2/s", 120), "Open": ("breaker_open_seconds", "90s", 90),
+             "Full": ("dlq_cap_ratio", "97%", 0.97), "Plain": ("dlq_oldest_age_seconds", 60, 60)}
+    server = serve(queues(handler), alerts={"rules": [
+        {"name": name, "metric": metric, "above": above} for name, (metric, above, _) in rules.items()]})
+    shown = {one["alert"]: one["above"] for one in server.get("/v1/alerts").json["rules"] if one["alert"] in rules}
+    assert shown == {name: wanted for name, (_, _, wanted) in rules.items()}
+
+
+def test_each_team_is_told_of_its_own_queues_alone(serve, handler):
+    names = ("all", "payments", "batch", "owner", "dlq", "both")
+    inboxes = {name: handler() for name in names}
+    globs = {"all": {}, "payments": {"queue": "payments"}, "batch": {"queue": "batch*"}, "owner": {"owner": "team-p*"},
+             "dlq": {"dlq": "payments.*"}, "both": {"queue": "batch", "dlq": "payments.*"}}
+    failing = handler(lambda call: (401 if call.headers.get("Impound-Queue") == "batch" else 422))
+    server = serve({"payments": {"handler": {"http": failing.url}, "dlq": {"owner": "team-pay"}},
+                    "batch": {"handler": {"http": failing.url}}},
+                   alerts={"to": [{"name": name, "webhook": inboxes[name].url, **globs[name]} for name in names]})
+    server.push("payments", 1)
+    server.push("batch", 2)
+
+    def told(name):
+        return {(one["alert"], one.get("queue") or one["dlq"]) for one in notices(inboxes[name])
+                if one["alert"] in ("QueueHalted", "DLQNewGroup")}
+
+    halted, group = ("QueueHalted", "batch"), ("DLQNewGroup", "payments.dlq")
+    eventually(lambda: told("all") == {halted, group}, "without globs a receiver is told of all")
+    eventually(lambda: told("batch") == {halted} and told("payments") == {group}, "each team of its own")
+    eventually(lambda: told("owner") == told("dlq") == {group} and told("both") == {halted, group}, "by each glob")
+    assert "batch" not in str(notices(inboxes["payments"])) and "payments" not in str(notices(inboxes["batch"]))
+
+
+def test_a_queue_that_stands_still_and_a_source_that_is_gone_are_told_of(serve, handler):
+    catcher = handler()
+    nowhere = f"redis://127.0.0.1:{free_port()}/0?list=jobs"
+    server = serve({"tasks": {"handler": "lease"}, "paused": {"handler": "lease"}, "gone": {
+        "source": nowhere, "handler": {"http": handler().url}}}, alerts={
+            "to": [{"name": "hook", "webhook": catcher.url}],
+            "rules": [{"name": "Stalled", "metric": "queue_stalled_seconds", "above": "1s"},
+                      {"name": "Gone", "metric": "source_unreachable_seconds", "above": "1s"}]})
+    assert {(one["alert"], one["above"], one["severity"]) for one in server.get("/v1/alerts").json["rules"]
+            if one["alert"] in ("QueueStalled", "SourceUnreachable")} == {
+                ("QueueStalled", 600, "warning"), ("SourceUnreachable", 300, "warning")}
+    server.post("/v1/queues/paused/pause", {})
+    server.push("tasks", 1)
+    server.push("paused", 1)
+
+    def told(status="firing"):
+        return {(one["alert"], one["queue"]) for one in notices(catcher) if one["status"] == status
+                and one["alert"] in ("Stalled", "Gone")}
+
+    eventually(lambda: told() == {("Stalled", "tasks"), ("Gone", "gone")}, "both are told of")
+    stalled, = [one for one in notices(catcher) if one["alert"] == "Stalled"]
+    assert "1 messages wait; no worker leases them" in stalled["summary"]
+    leased, = server.post("/v1/queues/tasks/lease", {"max": 1, "lease_ms": 600000}).json["messages"]
+    assert leased["id"]
+    eventually(lambda: told("resolved") == {("Stalled", "tasks")}, "a leased message is in motion")

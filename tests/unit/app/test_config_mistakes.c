@@ -95,10 +95,19 @@ static const struct mistake_case file_cases[] = {
     {TOP("alerts: {rules: [^{name: Deep, metric: dlq_depth}]}"),
      "rules[0]: expected either above or below"},
     {TOP("alerts: {rules: [{name: Deep, metric: dlq_depth, above: ^many}]}"),
-     "above: expected a number such as 100 or 0.95, got \"many\""},
+     "above: expected a limit such as 100, 0.95, 24h, 10/min or 97%, got \"many\""},
+    {TOP("alerts: {rules: [{name: Deep, metric: dlq_depth, above: ^24h}]}"),
+     "above: expected a number such as 100, got \"24h\""},
+    {TOP("alerts: {rules: [{name: Old, metric: dlq_oldest_age_seconds, above: ^10/min}]}"),
+     "above: expected a duration such as 24h, or seconds, got \"10/min\""},
+    {TOP("alerts: {rules: [{name: Fast, metric: dlq_arrivals_per_minute, above: ^97%}]}"),
+     "above: expected a rate such as 10/min, or a number a minute, got \"97%\""},
+    {TOP("alerts: {rules: [{name: Bad, metric: success_ratio, below: ^10s}]}"),
+     "below: expected a share such as 97%, or 0.97, got \"10s\""},
     {TOP("alerts: {rules: [{name: Deep, metric: ^dlq_deep, above: 1}]}"),
      "metric: expected dlq_depth, dlq_arrivals_per_minute, dlq_oldest_age_seconds, "
-     "dlq_cap_ratio, queue_lag, breaker_open_seconds or success_ratio, got \"dlq_deep\". Did you "
+     "dlq_cap_ratio, queue_lag, breaker_open_seconds, success_ratio, queue_stalled_seconds or "
+     "source_unreachable_seconds, got \"dlq_deep\". Did you "
      "mean \"dlq_depth\"?"},
     {TOP("alerts: {rules: [{name: Late, metric: queue_lag, ^dlq: \"*\", above: 1}]}"),
      "dlq: queue_lag is measured for each queue"},

@@ -91,7 +91,7 @@ static const char *const configs[] = {
     "  defaults: off\n"
     "  to:\n"
     "    - {name: p, pagerduty: \"${HOME}\", url: \"http://h/\", severity: critical}\n"
-    "    - {name: s, slack: \"http://h/x\"}\n"
+    "    - {name: s, slack: \"http://h/x\", queue: \"a*\", dlq: a.dlq, owner: Team A}\n"
     "  rules:\n"
     "    - {name: A b, metric: success_ratio, queue: \"a*\", below: 0.95, for: 10m, to: [p, s]}\n"
     "    - {name: B, metric: dlq_depth, above: 100, severity: info, repeat: 1h}\n",
