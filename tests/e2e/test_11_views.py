@@ -448,6 +448,11 @@ def test_the_store_file_says_the_same(serve, handler):
         states = dict(database.execute("SELECT state, count(*) FROM messages GROUP BY state"))
         name, offset, size = database.execute(
             "SELECT body_file, body_offset, body_len FROM letters WHERE message_id = 'bad-1'").fetchone()
+        times = database.execute("SELECT id, created_at, fingerprint, escalated_at, resolved_at, resolution "
+                                 "FROM letters").fetchall()
+    assert {(row[0], row[1], row[2]) for row in times} == {
+        (one["id"], one["created_at"][:19] + "Z", one["failure"]["fingerprint"]) for one in listed.values()}
+    assert {row[3:] for row in times} == {(None, None, None)}, "nothing was decided about them"
     with open(os.path.join(server.folder, "impound.db.d", name), "rb") as pack:
         pack.seek(offset)
         body = pack.read(size)

@@ -92,7 +92,20 @@ static const char *const steps[SCHEMA_VERSION] = {
     " WHERE dlq IS NOT NULL;",
     /* how many letters are in which state is counted, too */
     "INSERT INTO counters SELECT dlq, state, '', '', count(*) FROM messages"
-    " WHERE dlq IS NOT NULL AND state IN ('replaying', 'resolved', 'discarded') GROUP BY 1, 2;",
+    " WHERE dlq IS NOT NULL AND state IN ('replaying', 'resolved', 'discarded') GROUP BY 1, 2;"
+    "DROP VIEW letters;"
+    "CREATE VIEW letters AS SELECT letter_id AS id, dlq, messages.state, cause, category, reason,"
+    " error_type, errors.text AS error, attempts,"
+    " strftime('%Y-%m-%dT%H:%M:%SZ', dead_ms / 1000, 'unixepoch') AS dead_at,"
+    " queues.name AS queue, messages.id AS message_id, key, messages.seq,"
+    " printf('%016x.pack', body_at >> 32) AS body_file,"
+    " (body_at & 4294967295) + 17 AS body_offset, body_len,"
+    " strftime('%Y-%m-%dT%H:%M:%SZ', nullif(created_ms, 0) / 1000, 'unixepoch') AS created_at,"
+    " strftime('%Y-%m-%dT%H:%M:%SZ', nullif(escalated_ms, 0) / 1000, 'unixepoch') AS escalated_at,"
+    " json_extract(mark, '$.resolved_at') AS resolved_at,"
+    " json_extract(mark, '$.resolution') AS resolution, fingerprint"
+    " FROM messages JOIN queues ON queues.number = messages.queue"
+    " LEFT JOIN errors USING (error_id) WHERE letter_id IS NOT NULL;",
 };
 
 static enum status read_pragma(sqlite3 *db, const char *sql, int64_t *out, struct err *err) {
