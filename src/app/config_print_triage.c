@@ -36,6 +36,7 @@ static void put_when(struct config_printer *p, const struct triage_when *when) {
         buf_printf(p->out, "\"%s\"", fingerprint_text(when->fingerprint, fingerprint));
     }
     config_printer_optional(p, "key", when->key, &comma);
+    config_printer_optional(p, "task_type", when->task_type, &comma);
     put_span(p, "age", when->age_ms, &comma);
     put_replays(p, when, &comma);
     if (when->attempts > 0) {

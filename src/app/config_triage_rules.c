@@ -78,6 +78,7 @@ static const struct config_field when_fields[] = {
     WHEN("error_type", config_value_text, error_type),
     CONFIG_WHOLE("fingerprint", read_fingerprint),
     WHEN("key", config_value_text, key),
+    WHEN("task_type", config_value_text, task_type),
     CONFIG_NUMBER("age", config_value_duration, struct triage_when, age_ms, 1, LONGEST_MS),
     CONFIG_WHOLE("replays", read_replays),
     CONFIG_NUMBER("attempts", config_value_count, struct triage_when, attempts, 1, COUNT_MOST),

@@ -9,9 +9,10 @@
 /* Rows that narrow a list down. */
 #define FILTER_WORDS                                                                               \
     {"category", "CATEGORY", "such as timeout, validation, bug", 0},                               \
-        {"reason", "PREFIX", "the reason, or how it begins", 0},                                   \
+        {"reason", "PREFIX", "the reason, or how it begins (behind max_attempts:)", 0},            \
         {"cause", "CAUSE", "terminal, exhausted, expired, crash, unclassified, …", 0},             \
         {"error-type", "TYPE", "such as KeyError", 0},                                             \
+        {"task-type", "TYPE", "tasks of this type, as reported or adopted", 0},                    \
         {"fingerprint", "HEX", "the same failure", 0},                                             \
         {"since", "TIME", "dead since: 2026-01-31T12:00:00Z, or 6h ago", 0},                       \
         {"until", "TIME", "dead until", 0}, {"min-attempts", "N", "tried at least that often", 0}, \

@@ -5,7 +5,7 @@
 #define FILTERS "dlq " FILTERS_IN_DLQ
 #define FILTERS_IN_DLQ                                                                             \
     "queue state category reason cause error_type fingerprint since until min_attempts key "       \
-    "escalated q where limit cursor"
+    "escalated task_type q where limit cursor"
 
 const struct route routes[] = {
     {"POST", "/v1/queues/{queue}/messages", ROUTE_AWAITS, call_push, "push",

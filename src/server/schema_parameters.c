@@ -49,6 +49,7 @@ const struct schema_parameter schema_parameters[] = {
     {"reason", NULL, TEXT, "reasons that start with this, also behind max_attempts:"},
     {"cause", NULL, CAUSE, "only this cause"},
     {"error_type", NULL, TEXT, "only this error type"},
+    {"task_type", NULL, TEXT, "only tasks of this type; looks at the envelopes, as where does"},
     {"since", NULL, WHEN, "from this RFC 3339 time on, or a duration ago (6h)"},
     {"until", NULL, WHEN, "before this RFC 3339 time, or a duration ago"},
     {"min_attempts", NULL, NUMBER("0", "4294967295"), "at least so many attempts"},

@@ -119,8 +119,9 @@
         NEXT("reason", WORD("reasons that start with this, also behind max_attempts:")) NEXT(      \
             "cause", ONE_OF(CAUSES, "only this cause")) NEXT("error_type",                         \
                                                              WORD("only this error type"))         \
-            NEXT("fingerprint",                                                                    \
-                 MATCHING(FINGERPRINT)) NEXT("since", WHEN("from this time on, or so long ago"))   \
+            NEXT("task_type", WORD("only tasks of this type")) NEXT(                               \
+                "fingerprint",                                                                     \
+                MATCHING(FINGERPRINT)) NEXT("since", WHEN("from this time on, or so long ago"))    \
                 NEXT("until", WHEN("before this time, or so long ago")) NEXT(                      \
                     "min_attempts",                                                                \
                     ANY_OF("{" OF("integer") "," RANGE("0", "4294967295") "}," MATCHING(           \

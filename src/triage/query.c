@@ -9,13 +9,19 @@
 #define ENVELOPE_ARENA_CHUNK ((size_t)16 * 1024)
 #define COUNT(array)         (sizeof(array) / sizeof((array)[0]))
 
-enum { DAMAGED_MAX = 1 << 20, NUMBER_SIZE = 24 };
+enum {
+    DAMAGED_MAX = 1 << 20,
+    NUMBER_SIZE = 24,
+    TASK_TYPE_MAX = 1024, /* bytes */
+    WHERE_MAX = 1 << 20,  /* bytes of all programs of a query together */
+};
 
 /* ---- one word ---- */
 
 struct value {
     struct bytes word, text;
     struct wall now;
+    struct arena *arena;
     struct err *err;
 };
 
@@ -110,6 +116,36 @@ static enum status set_escalated(struct query *query, const struct value *value)
     return STATUS_OK;
 }
 
+/* Several conditions in jq must all hold. */
+static void add_where(struct query *query, struct bytes program, struct arena *arena) {
+    struct buf both;
+    buf_init_heap(&both, WHERE_MAX);
+    buf_printf(&both, "(%.*s) and (%.*s)", BYTES_ARG(query->where), BYTES_ARG(program));
+    query->where = query->where.len > 0 ? arena_dup(arena, buf_view(&both)) : program;
+    buf_free(&both);
+}
+
+static enum status set_where(struct query *query, const struct value *value) {
+    if (value->text.len > WHERE_MAX / 2)
+        return wrong(value, "a program of at most 512 KiB");
+    add_where(query, value->text, value->arena);
+    return STATUS_OK;
+}
+
+/* The store has no column for it, so the envelopes are looked at. */
+static enum status set_task_type(struct query *query, const struct value *value) {
+    struct buf program;
+    if (value->text.len > TASK_TYPE_MAX || !bytes_is_utf8(value->text))
+        return wrong(value, "a type of task: UTF-8 of at most 1024 bytes");
+    buf_init_heap(&program, WHERE_MAX);
+    buf_str(&program, ".task.type == ");
+    struct json_out json = json_out(&program);
+    json_put(&json, value->text);
+    add_where(query, arena_dup(value->arena, buf_view(&program)), value->arena);
+    buf_free(&program);
+    return STATUS_OK;
+}
+
 static enum status set_limit(struct query *query, const struct value *value) {
     uint64_t number;
     if (!bytes_u64(value->text, &number) || number == 0)
@@ -147,7 +183,8 @@ static const struct word words[] = {
     {"min_attempts", set_min_attempts, 0},
     {"key", NULL, TEXT_AT(filter.key)},
     {"q", NULL, TEXT_AT(filter.text)},
-    {"where", NULL, TEXT_AT(where)},
+    {"where", set_where, 0},
+    {"task_type", set_task_type, 0},
     {"queue", NULL, TEXT_AT(filter.queue)},
     {"dlq", NULL, TEXT_AT(filter.dlq)},
     {"escalated", set_escalated, 0},
@@ -177,7 +214,6 @@ void query_init(struct query *query, enum query_scope scope) {
 
 enum status query_set(struct query *query, struct bytes name, struct bytes value, struct wall now,
                       struct arena *arena, struct err *err) {
-    (void)arena; /* every text is used as it stands */
     const struct word *word = find_word(name);
     if (!word)
         return no_such_word(name, err);
@@ -185,7 +221,7 @@ enum status query_set(struct query *query, struct bytes name, struct bytes value
     if (value.len == 0 && !bytes_is(name, "cursor"))
         return err_set(err, STATUS_INVALID, "%s: a value is missing", word->name);
     if (word->set)
-        return word->set(query, &(struct value){name, value, now, err});
+        return word->set(query, &(struct value){name, value, now, arena, err});
     *(struct bytes *)(void *)((char *)query + word->text_at) = value;
     return STATUS_OK;
 }

@@ -32,7 +32,7 @@ enum query_scope { QUERY_LETTERS, QUERY_MESSAGES };
 
 void query_init(struct query *query, enum query_scope scope);
 /* INVALID: the word is unknown (with a "did you mean") or its value cannot be read. Texts are
- * borrowed. */
+ * borrowed, or in the arena. */
 enum status query_set(struct query *query, struct bytes name, struct bytes value, struct wall now,
                       struct arena *arena, struct err *err);
 /* Letter lists show unresolved ones unless a state was given: call after the last query_set. */

@@ -68,6 +68,7 @@ static bool matches(const struct triage_pick *pick, const struct envelope *lette
     return is(when->category, letter->category) &&
            decide_reason_matches(letter->reason, when->reason) &&
            is(when->error_type, letter->error_type) && is(when->key, letter->key) &&
+           is(when->task_type, letter->task_type) &&
            (!when->has_cause || letter->cause == when->cause) &&
            (!when->has_fingerprint || letter->fingerprint == when->fingerprint) &&
            (when->age_ms == 0 || pick->now.ms - letter->dead_at.ms > when->age_ms) &&

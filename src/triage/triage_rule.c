@@ -28,7 +28,7 @@ void triage_rule_init(struct triage_rule *rule) {
 
 bool triage_rule_is_open(const struct triage_when *when) {
     return when->category.len + when->error_type.len + when->key.len + when->reason.len +
-                   when->where.len ==
+                   when->where.len + when->task_type.len ==
                0 &&
            !when->has_cause && !when->has_fingerprint && when->age_ms == 0 &&
            when->replays_least == 0 && when->replays_most == TRIAGE_REPLAYS_MOST &&
@@ -89,6 +89,7 @@ static void put_when(struct json_out *json, const struct triage_when *when) {
     if (when->has_fingerprint)
         put_text(json, "fingerprint", bytes_of(fingerprint_text(when->fingerprint, fingerprint)));
     put_text(json, "key", when->key);
+    put_text(json, "task_type", when->task_type);
     put_duration(json, "age", when->age_ms);
     put_replays(json, when);
     if (when->attempts > 0) {

@@ -37,8 +37,8 @@ enum {
 
 /* Which letters; all that is given must match. */
 struct triage_when {
-    struct bytes category, error_type, key; /* exactly; empty: any */
-    struct bytes reason;                    /* … or how it begins */
+    struct bytes category, error_type, key, task_type; /* exactly; empty: any */
+    struct bytes reason;                               /* … or how it begins */
     bool has_cause, has_fingerprint;
     enum cause cause;
     uint64_t fingerprint;

@@ -219,3 +219,29 @@ def test_a_task_is_as_old_as_its_report_says(serve, handler):
     for name in ("created_at", "first_attempted_at", "failed_at"):
         problem(report(server, task_id="t-2", **{name: "yesterday"}), 400, name)
         problem(report(server, task_id="t-2", **{name: "1969-01-31T12:00:00Z"}), 400, name)
+
+
+def test_tasks_are_found_by_their_type(serve, handler):
+    rule = {"when": {"task_type": "mail"}, "do": "discard", "every": "1s"}
+    server = serve(queues(handler().url))
+    for number, kind in enumerate(("billing", "billing", "mail", 'a "b"', None)):
+        assert report(server, task_id=f"t-{number}", task_type=kind, error_type="KeyError", payload=number).status == 200
+
+    def found(**words):
+        return {letter["message"]["id"] for letter in server.letters("orders.dlq", **words)}
+
+    eventually(lambda: found() == {"t-0", "t-1", "t-2", "t-3", "t-4"}, "all are listed")
+    assert found(task_type="billing") == {"t-0", "t-1"} and found(task_type='a "b"') == {"t-3"}
+    assert found(task_type="billing", where='.message.id == "t-1"') == {"t-1"}
+    assert found(where='.message.id == "t-1"', task_type="mail") == set()
+    assert found(task_type="none") == set()
+    assert "t-2" in server.cli("ls", "orders.dlq", "--task-type", "mail")
+    plan = server.post("/v1/replays", {"filter": {"task_type": "billing"}, "dry_run": True}).json
+    assert plan["selected"] == 2
+    problem(server.get("/v1/letters?task_type="), 400, "task_type")
+    server.stop()
+    server.configure(queues(handler().url, dlq={"triage": [rule]}))
+    server.start()
+    eventually(lambda: {one["message"]["id"] for one in server.letters("orders.dlq", state="discarded")} == {"t-2"},
+               "the rule takes the type that it names alone")
+    assert found() == {"t-0", "t-1", "t-3", "t-4"}
