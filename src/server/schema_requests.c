@@ -1,6 +1,6 @@
 /* What requests may carry, as JSON Schema: exactly what the server takes, so that a client which
  * checks a request against /openapi.json is not refused by the server, and the other way round.
- * tests/e2e/test_76_api_properties.py holds the two against each other.
+ * tests/e2e/test_81_api_properties.py holds the two against each other.
  *
  * What JSON Schema cannot say is said in a description: that lengths are bytes, that a text is a jq
  * program, that a cursor is one that an answer gave. */
