@@ -3,6 +3,7 @@
  * takes them out of queues that left the configuration; this file chooses them. */
 #include "server/call.h"
 
+#include <assert.h>
 #include <pthread.h>
 
 #include "base/json_member.h"
@@ -89,6 +90,17 @@ static bool is_orphan(const struct request *request, struct bytes queue) {
     return !known_find(request->server->known, queue, &number);
 }
 
+/* Why the message cannot be tried now; NULL: it can, or that is not what was asked for. The engine
+ * looks again, since the message may change meanwhile. */
+static const char *keeps_from_retry(const struct request *request, enum engine_request_kind kind,
+                                    const struct envelope *envelope) {
+    if (kind != ENGINE_RETRY)
+        return NULL;
+    if (is_orphan(request, envelope->queue))
+        return "its queue is not in the configuration; nothing can be handed over";
+    return envelope_keeps_from_retry(envelope);
+}
+
 static void remove_orphan(struct request *request, bool bury, uint64_t seq,
                           const struct audit_entry *entry) {
     struct orphan_order order = {.bury = bury, .why = entry->why, .entry = entry};
@@ -114,6 +126,7 @@ static void ask_one(struct request *request, enum engine_request_kind kind,
     entry.count = 1;
     entry.before = state_json(held->envelope.state, arena);
     if (is_orphan(request, held->envelope.queue)) {
+        assert(kind != ENGINE_RETRY);
         remove_orphan(request, kind == ENGINE_BURY, held->seq, &entry);
         return;
     }
@@ -137,10 +150,9 @@ static void refuse_letter(struct request *request, enum engine_request_kind kind
                     kind == ENGINE_RETRY ? "; use replay to try it again" : "");
 }
 
-/* The engine looks again, since the message may change meanwhile. */
 static bool refuse_retry(struct request *request, enum engine_request_kind kind,
                          const struct envelope *envelope) {
-    const char *why = kind == ENGINE_RETRY ? envelope_keeps_from_retry(envelope) : NULL;
+    const char *why = keeps_from_retry(request, kind, envelope);
     if (why)
         request_problem(request, STATUS_CONFLICT, "message \"%.*s\": %s",
                         BYTES_ARG(bytes_clip(request->params[0], REQUEST_QUOTE_MAX)), why);
@@ -241,6 +253,7 @@ static void ask_engine(struct bulk *bulk) {
 }
 
 static void remove_orphans(struct bulk *bulk) {
+    assert(bulk->kind != ENGINE_RETRY);
     struct orphan_order order = {
         .bury = bulk->kind == ENGINE_BURY, .why = bulk->order->why, .entry = &bulk->entry};
     uint64_t seqs[ORPHAN_REMOVALS_MAX];
@@ -297,7 +310,7 @@ static bool add(struct bulk *bulk, uint64_t seq, struct bytes queue, uint64_t si
 
 static bool visit(void *arg, const struct selection_letter *message) {
     struct bulk *bulk = arg;
-    if (bulk->kind == ENGINE_RETRY && envelope_keeps_from_retry(message->envelope)) {
+    if (keeps_from_retry(bulk->request, bulk->kind, message->envelope)) {
         bulk->matched++;
         bulk->busy++;
         return true;
@@ -322,9 +335,8 @@ static enum status find(struct bulk *bulk, struct bytes id, struct named *out) {
     if (status == STATUS_OK && held->envelope.letter_id.len > 0)
         status = err_set(bulk->err, STATUS_CONFLICT, "\"%.*s\" is a letter (%s)", BYTES_ARG(id),
                          state_text(held->envelope.state));
-    const char *why = status == STATUS_OK && bulk->kind == ENGINE_RETRY
-                          ? envelope_keeps_from_retry(&held->envelope)
-                          : NULL;
+    const char *why =
+        status == STATUS_OK ? keeps_from_retry(bulk->request, bulk->kind, &held->envelope) : NULL;
     if (why)
         status = err_set(bulk->err, STATUS_CONFLICT, "message \"%.*s\": %s", BYTES_ARG(id), why);
     if (status == STATUS_OK)

@@ -87,3 +87,18 @@ def test_the_command_line_tries_one_or_all(serve, handler):
     assert "2 messages due now" in server.cli("retry", "--queue", "orders", "--apply")
     server.drained("orders")
     assert "b1" in server.cli("retry", "b1", expect=4)
+
+
+def test_a_message_of_a_queue_that_left_the_configuration_is_left_alone(serve, handler):
+    worker = handler(later)
+    server = serve(queues({"http": worker.url}))
+    waiting(server, "a1")
+    server.stop()
+    server.configure({"others": {"source": "builtin", "handler": "lease"}})
+    server.start()
+    before = server.message("a1")
+    problem(server.post("/v1/messages/a1/retry", {}), 409, "configuration")
+    problem(server.post("/v1/messages/retry", {"ids": ["a1"]}), 409, "configuration")
+    said = server.post("/v1/messages/retry", {"filter": {"queue": "orders"}}).json
+    assert (said["matched"], said["count"], said["busy"]) == (1, 0, 1)
+    assert server.message("a1") == before and before["state"] == "pending_retry"
