@@ -103,7 +103,8 @@
     "(queued|running|pending_retry|retrying|pending_review|replaying|resolved|discarded)"
 #define STATES         "^" ANY_STATE "(," ANY_STATE ")*$"
 #define OPEN_STATES    "^(" ANY_STATE ",)*(pending_review|replaying)(," ANY_STATE ")*$"
-#define WAITING_STATES "^(" ANY_STATE ",)*(queued|running|pending_retry|retrying)(," ANY_STATE ")*$"
+#define WAITING_STATE  "(queued|running|pending_retry|retrying)"
+#define WAITING_STATES "^" WAITING_STATE "(," WAITING_STATE ")*$"
 #define CAUSES                                                                                     \
     "\"terminal\",\"exhausted\",\"expired\",\"crash\",\"blocked\",\"unclassified\","               \
     "\"unroutable\",\"operator\",\"reported\",\"adopted\""
@@ -195,6 +196,7 @@ const struct schema schema_requests[] = {
     {"LetterFilter", FILTER(STATES)},
     {"OpenFilter", FILTER(OPEN_STATES)},
     {"WaitingFilter", FILTER(WAITING_STATES)},
+    {"RetryFilter", FILTER("^pending_retry$")},
     {"Push", "{\"oneOf\":[{\"required\":[\"body\"]},{\"required\":[\"body_base64\"]}],"
         "\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
         FIRST("body", ANY("any JSON; kept byte for byte"))
@@ -265,7 +267,7 @@ const struct schema schema_requests[] = {
     {"RemovalMany", DECISION("WaitingFilter")},
     {"RetryNow", ONLY("",
         FIRST("why", WHY("for the audit")))},
-    {"RetryMany", DECIDED("WaitingFilter")},
+    {"RetryMany", DECIDED("RetryFilter")},
     {"ReplayOrder", "{\"anyOf\":[" CHOSEN("OpenFilter", REPLAY) "]}"},
     {"ReplayWhy", ONLY("",
         FIRST("why", MAYBE_TEXT("0", "1024", "for the replay and the audit")))},
