@@ -1,7 +1,5 @@
 #include "app/config_alerts.h"
 
-#include <stdlib.h>
-
 #include "app/config_headers.h"
 #include "app/config_limit.h"
 #include "app/config_value.h"

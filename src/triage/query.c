@@ -12,8 +12,8 @@
 enum {
     DAMAGED_MAX = 1 << 20,
     NUMBER_SIZE = 24,
-    TASK_TYPE_MAX = 1024, /* bytes */
-    WHERE_MAX = 1 << 20,  /* bytes of all programs of a query together */
+    TASK_TYPE_MAX = 64 * 1024, /* bytes */
+    WHERE_MAX = 1 << 20,       /* bytes of all programs of a query together */
 };
 
 /* ---- one word ---- */
@@ -136,7 +136,7 @@ static enum status set_where(struct query *query, const struct value *value) {
 static enum status set_task_type(struct query *query, const struct value *value) {
     struct buf program;
     if (value->text.len > TASK_TYPE_MAX || !bytes_is_utf8(value->text))
-        return wrong(value, "a type of task: UTF-8 of at most 1024 bytes");
+        return wrong(value, "a type of task: UTF-8 of at most 64 KiB");
     buf_init_heap(&program, WHERE_MAX);
     buf_str(&program, ".task.type == ");
     struct json_out json = json_out(&program);
