@@ -124,7 +124,8 @@ static void make_ops(struct store_commit *commit, const struct push *push, uint3
                                                              .queue = queue,
                                                              .envelope = &item->envelope,
                                                              .body = item->body,
-                                                             .check_id = item->chose_id};
+                                                             .check_id = item->chose_id,
+                                                             .decided_are_free = true};
     }
 }
 

@@ -40,3 +40,7 @@ bool lifecycle_counts_in_depth(enum state state) {
 bool lifecycle_is_live(enum state state) {
     return is_one_of(state, BIT(QUEUED) | BIT(RUNNING) | BIT(PENDING_RETRY) | BIT(RETRYING));
 }
+
+bool lifecycle_is_decided(enum state state) {
+    return state == STATE_RESOLVED || state == STATE_DISCARDED;
+}

@@ -169,6 +169,7 @@ struct store_op {
     const struct envelope *envelope; /* PUT, UPDATE */
     struct bytes body;               /* PUT, UPDATE */
     bool check_id;                   /* PUT: the producer chose the id, so it may be held already */
+    bool decided_are_free;           /* … though not by resolved and discarded letters alone */
     bool duplicate;           /* out, PUT with check_id: held with the same body; nothing changed */
     struct bytes spilled_dlq; /* FORGET: count it as spilled from this DLQ */
     struct bytes queue_facts; /* QUEUE */
@@ -371,7 +372,8 @@ struct store_vtable {
     struct bytes (*queue_facts)(struct store *store, uint32_t queue, struct arena *arena);
 
     /* By message id (in `queue`, or in any when it is empty) or letter id. NOT_FOUND; CONFLICT when
-     * several queues hold it (err lists them). Always current. */
+     * several queues hold it (err lists them). Of several in one queue: the one that is neither
+     * resolved nor discarded, else the newest. Always current. */
     enum status (*get)(struct store *store, struct bytes queue, struct bytes id,
                        struct store_held **out, struct err *err);
     /* Which of these message ids the queue holds, in whatever state. Always current. */

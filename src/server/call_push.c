@@ -86,6 +86,7 @@ static void submit(struct pushing *pushing, uint32_t queue) {
             .envelope = &push->items[i].envelope,
             .body = push->items[i].body,
             .check_id = push->items[i].chose_id,
+            .decided_are_free = true,
         };
     }
     commit->done = stored;

@@ -82,16 +82,29 @@ static void lean_on(struct batch *batch, uint64_t ticket) {
         batch->leans_last = ticket;
 }
 
+static bool is_free(const struct store_op *op, const struct entry *entry) {
+    return op->decided_are_free && entry->stage == ENTRY_HELD &&
+           lifecycle_is_decided(entry->facts.state);
+}
+
+/* *out NULL: the id is free. */
 static enum status find_held(struct staging *staging, struct store_op *op, struct entry **out) {
+    const struct batch_hooks *hooks = staging->hooks;
     *out = tables_find_id(staging->tables, op->queue, op->envelope->id);
     if (*out && (*out)->stage == ENTRY_FORGOTTEN) {
         *out = NULL;
         return STATUS_OK;
     }
-    if (*out || !staging->hooks->find_id)
+    if (*out && is_free(op, *out))
+        *out = NULL;
+    if (*out || !hooks->find_id)
         return STATUS_OK;
-    return staging->hooks->find_id(staging->hooks->arg, op->queue, op->envelope->id, out,
-                                   staging->err);
+    enum status status = hooks->find_id(hooks->arg, op->queue, op->envelope->id, out, staging->err);
+    if (status == STATUS_OK && *out && is_free(op, *out)) {
+        hooks->released(hooks->arg, *out);
+        *out = NULL;
+    }
+    return status;
 }
 
 static enum status stage_duplicate(struct staging *staging, struct batch_op *staged,

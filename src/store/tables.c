@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/lifecycle.h"
 #include "base/memory.h"
 #include "store/mark.h"
 
@@ -107,20 +108,29 @@ struct entry *tables_find(const struct tables *tables, uint64_t seq) {
     return NULL;
 }
 
+static bool is_decided(const struct entry *entry) {
+    return entry->stage == ENTRY_HELD && lifecycle_is_decided(entry->facts.state);
+}
+
+/* Of entries with one id: what waits or is a letter to look at, before letters that are over,
+ * before what only hides its row in the file. */
+static int rank_of(const struct entry *entry) {
+    if (!entry)
+        return 0;
+    return entry->stage == ENTRY_FORGOTTEN ? 1 : is_decided(entry) ? 2 : 3;
+}
+
 struct entry *tables_find_id(const struct tables *tables, uint32_t queue, struct bytes id) {
-    struct entry *hiding = NULL;
+    struct entry *best = NULL;
     if (tables->by_id.count == 0) /* as a rule: what is held lies in the file, or nothing is */
         return NULL;
     for (struct map_node *node = map_first(&tables->by_id, bytes_print(id)); node;
          node = map_next(node)) {
         struct entry *entry = CONTAINER_OF(node, struct entry, by_id);
-        if (entry->queue != queue || !bytes_eq(entry->id, id))
-            continue;
-        if (entry->stage != ENTRY_FORGOTTEN)
-            return entry;
-        hiding = entry;
+        if (entry->queue == queue && bytes_eq(entry->id, id) && rank_of(entry) > rank_of(best))
+            best = entry;
     }
-    return hiding;
+    return best;
 }
 
 bool tables_holds(const struct tables *tables, uint32_t queue, struct bytes id) {
@@ -139,8 +149,13 @@ static void add_match(struct matches *matches, struct entry *entry) {
         (matches->queue != TABLES_ANY_QUEUE && matches->queue != entry->queue))
         return;
     for (size_t i = 0; i < matches->count; i++) {
-        if (matches->out[i] == entry)
-            return;
+        struct entry *known = matches->out[i];
+        if (known->queue != entry->queue)
+            continue;
+        if (rank_of(entry) > rank_of(known) ||
+            (rank_of(entry) == rank_of(known) && entry->seq > known->seq))
+            matches->out[i] = entry;
+        return;
     }
     matches->out[matches->count++] = entry;
 }

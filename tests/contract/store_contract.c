@@ -221,6 +221,53 @@ static void an_id_is_held_in_any_state_and_free_when_forgotten(void **state) {
     subject_free(subject);
 }
 
+static enum status push_beside_decided(struct subject *subject, char hash, struct store_op *op) {
+    struct envelope envelope = subject_envelope(subject, "a");
+    memset(envelope.content_hash, hash, 64);
+    *op = (struct store_op){.kind = STORE_PUT,
+                            .queue = subject->queue,
+                            .envelope = &envelope,
+                            .body = BYTES("2"),
+                            .check_id = true,
+                            .decided_are_free = true};
+    return subject_commit(subject, op, 1);
+}
+
+static void check_decided_id(struct subject *subject, enum state decided, bool folded) {
+    struct envelope letter = subject_letter(subject, "a");
+    letter.state = decided;
+    memset(letter.content_hash, 'b', 64);
+    uint64_t seq = 0;
+    subject_put(subject, &letter, "1", &seq);
+    if (folded)
+        subject_list(subject, &(struct store_query){.limit = 1}); /* waits for the fold */
+    struct store_op op;
+    assert_int_equal(push_beside_decided(subject, 'c', &op), STATUS_OK);
+    assert_false(op.duplicate);
+    uint64_t live = op.seq;
+    assert_state(subject, "a", STATE_QUEUED);
+    if (folded)
+        subject_list(subject, &(struct store_query){.limit = 1});
+    assert_state(subject, "a", STATE_QUEUED);
+    assert_int_equal(push_beside_decided(subject, 'c', &op), STATUS_OK);
+    assert_true(op.duplicate);
+    assert_int_equal(op.seq, live);
+    assert_int_equal(push_beside_decided(subject, 'b', &op), STATUS_CONFLICT);
+    subject_forget(subject, live);
+    assert_state(subject, "a", decided);
+    subject_forget(subject, seq);
+    assert_gone(subject, "a");
+}
+
+static void an_id_that_only_a_decided_letter_has_is_free(void **state) {
+    for (int folded = 0; folded < 2; folded++) {
+        struct subject *subject = begin(state);
+        check_decided_id(subject, STATE_RESOLVED, folded);
+        check_decided_id(subject, STATE_DISCARDED, folded);
+        subject_free(subject);
+    }
+}
+
 static void an_id_is_held_after_the_file_alone_knows_it(void **state) {
     struct subject *subject = begin(state);
     struct envelope letter = subject_letter(subject, "a");
@@ -564,6 +611,7 @@ static void everything_survives_closing(void **state) {
     X(the_same_id_with_another_body_refuses_the_whole_commit)                                      \
     X(ids_clash_within_one_commit)                                                                 \
     X(an_id_is_held_in_any_state_and_free_when_forgotten)                                          \
+    X(an_id_that_only_a_decided_letter_has_is_free)                                                \
     X(an_id_is_held_after_the_file_alone_knows_it)                                                 \
     X(many_ids_are_asked_for_at_once)                                                              \
     X(an_id_is_found_wherever_it_stands_among_those_asked_for)                                     \

@@ -153,6 +153,27 @@ def test_duplicate_ids_are_listed_and_change_nothing(server):
     assert depth(server) == 3
 
 
+@pytest.mark.parametrize("verb, state", [("resolve", "resolved"), ("discard", "discarded")])
+def test_an_id_that_only_a_decided_letter_has_is_free(server, verb, state):
+    server.push("refunds", "bad", id="again")
+    server.drained("refunds")
+    first = server.message("again")
+    assert server.post(f"/v1/letters/{first['id']}/{verb}", {"why": "done by hand"}).status == 200
+    pushed = server.post("/v1/queues/refunds/messages", '{"id": "again", "body": "bad"}')
+    assert pushed.json == {"ids": ["again"], "duplicates": []}
+    server.drained("refunds")
+    second = server.message("again")
+    assert second["state"] == "pending_review" and second["id"] != first["id"]
+    server.kill()
+    server.start()
+    assert server.message("again")["id"] == second["id"]
+    assert server.message(first["id"])["state"] == state
+    pushed = server.post("/v1/queues/refunds/messages", '{"id": "again", "body": "bad"}')
+    assert pushed.json["duplicates"] == ["again"]
+    assert server.post(f"/v1/letters/{second['id']}/{verb}", {"why": "done by hand"}).status == 200
+    assert server.post("/v1/queues/refunds/messages", '{"id": "again", "body": "other"}').json["duplicates"] == []
+
+
 def test_an_id_that_is_held_as_a_dead_letter_is_a_duplicate(server):
     server.push("refunds", "bad", id="dead")
     server.drained("refunds")

@@ -92,12 +92,14 @@ enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
     X(GROUP_SET, "INSERT OR REPLACE INTO groups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")              \
     X(SEQ_MAX, "SELECT max(seq) FROM messages")                                                    \
     X(BY_SEQ, "SELECT " DATABASE_FACTS " FROM messages WHERE seq = ?1")                            \
-    X(BY_ID, "SELECT " DATABASE_FACTS " FROM messages WHERE id = ?1 AND queue = ?2")               \
+    X(BY_ID, "SELECT " DATABASE_FACTS " FROM messages WHERE id = ?1 AND queue = ?2"                \
+             " ORDER BY state IN ('resolved', 'discarded'), seq DESC LIMIT 1")                     \
     X(WHOLE, "SELECT mark, envelope, envelope_at, envelope_len, body_at, body_len,"                \
              " (SELECT body FROM bodies WHERE bodies.seq = messages.seq)"                          \
              " FROM messages WHERE seq = ?1")                                                      \
-    X(MATCHES, "SELECT seq, queue FROM messages WHERE id = ?1"                                     \
-               " UNION SELECT seq, queue FROM messages WHERE letter_id = ?1")                      \
+    X(MATCHES, "SELECT seq, queue, state IN ('resolved', 'discarded') FROM messages WHERE id = ?1" \
+               " UNION SELECT seq, queue, state IN ('resolved', 'discarded') FROM messages"        \
+               " WHERE letter_id = ?1")                                                            \
     X(TRAITS, "SELECT traits, dead_ms FROM messages INDEXED BY messages_by_death"                  \
               " WHERE dlq IS NOT NULL")                                                            \
     X(ROW_TRAITS, "SELECT traits, dead_ms FROM messages WHERE seq = ?1")                           \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/lifecycle.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "store/held.h"
@@ -383,20 +384,45 @@ void reader_give_back(struct store *store, struct store_held *held_take, struct 
 
 /* ---- by id ---- */
 
+/* The message of a queue that an id means. */
+struct match {
+    uint32_t queue;
+    uint64_t seq;
+    bool decided;
+    struct entry *entry; /* NULL: it is in the file alone */
+};
+
 struct found {
-    struct location at; /* of the first */
-    uint32_t queues[MATCHES_MAX];
+    struct location at;
+    struct match matches[MATCHES_MAX]; /* of different queues */
     size_t count;
 };
+
+static bool is_meant(const struct match *match, const struct match *other) {
+    return match->decided != other->decided ? other->decided : match->seq > other->seq;
+}
+
+static void add_match(struct found *found, const struct match *match) {
+    for (size_t i = 0; i < found->count; i++) {
+        if (found->matches[i].queue != match->queue)
+            continue;
+        if (is_meant(match, &found->matches[i]))
+            found->matches[i] = *match;
+        return;
+    }
+    if (found->count < MATCHES_MAX)
+        found->matches[found->count++] = *match;
+}
 
 static void add_memory_matches(struct sqlite_store *self, uint32_t queue, struct bytes id,
                                struct found *found) {
     struct entry *entries[MATCHES_MAX];
-    found->count = tables_matches(&self->front.tables, queue, id, entries, MATCHES_MAX);
-    for (size_t i = 0; i < found->count; i++)
-        found->queues[i] = entries[i]->queue;
-    if (found->count > 0)
-        locate(entries[0], &found->at);
+    size_t count = tables_matches(&self->front.tables, queue, id, entries, MATCHES_MAX);
+    for (size_t i = 0; i < count; i++)
+        add_match(found, &(struct match){.queue = entries[i]->queue,
+                                         .seq = entries[i]->seq,
+                                         .decided = lifecycle_is_decided(entries[i]->facts.state),
+                                         .entry = entries[i]});
 }
 
 /* Rows of which memory knows nothing: memory knows better where it knows at all. */
@@ -407,18 +433,23 @@ static enum status add_file_matches(struct sqlite_store *self, uint32_t queue, s
     sqlite3_stmt *stmt = database_statement(self->lookup_db, SQL_MATCHES);
     database_bind_text(stmt, 1, id);
     while (database_next(self->lookup_db, stmt, &status, err)) {
-        uint64_t seq = (uint64_t)sqlite3_column_int64(stmt, 0);
-        uint32_t in = (uint32_t)sqlite3_column_int64(stmt, 1);
-        if ((queue != TABLES_ANY_QUEUE && queue != in) || found->count == MATCHES_MAX ||
-            tables_find(&self->front.tables, seq))
-            continue;
-        if (found->count == 0)
-            found->at = (struct location){
-                .seq = seq, .envelope_place = PLACE_FILE, .body_place = PLACE_FILE};
-        found->queues[found->count++] = in;
+        struct match match = {.queue = (uint32_t)sqlite3_column_int64(stmt, 1),
+                              .seq = (uint64_t)sqlite3_column_int64(stmt, 0),
+                              .decided = sqlite3_column_int(stmt, 2) != 0};
+        if ((queue == TABLES_ANY_QUEUE || queue == match.queue) &&
+            !tables_find(&self->front.tables, match.seq))
+            add_match(found, &match);
     }
     database_unlock(self->lookup_db);
     return status;
+}
+
+static enum status ambiguous(struct sqlite_store *self, const struct found *found, struct bytes id,
+                             struct err *err) {
+    uint32_t queues[MATCHES_MAX];
+    for (size_t i = 0; i < found->count; i++)
+        queues[i] = found->matches[i].queue;
+    return tables_ambiguous(&self->front.tables, queues, found->count, id, err);
 }
 
 static enum status find(struct sqlite_store *self, struct bytes queue_name, struct bytes id,
@@ -426,13 +457,18 @@ static enum status find(struct sqlite_store *self, struct bytes queue_name, stru
     uint32_t queue = tables_queue_known(&self->front.tables, queue_name);
     add_memory_matches(self, queue, id, found);
     enum status status = add_file_matches(self, queue, id, found, err);
-    if (status == STATUS_OK && found->count == 0)
-        status = err_set(err, STATUS_NOT_FOUND, "\"%.*s\" is not held", BYTES_ARG(id));
-    if (status == STATUS_OK && found->count > 1)
-        status = tables_ambiguous(&self->front.tables, found->queues, found->count, id, err);
     if (status != STATUS_OK)
-        location_drop(&found->at);
-    return status;
+        return status;
+    if (found->count == 0)
+        return err_set(err, STATUS_NOT_FOUND, "\"%.*s\" is not held", BYTES_ARG(id));
+    if (found->count > 1)
+        return ambiguous(self, found, id, err);
+    if (found->matches[0].entry)
+        locate(found->matches[0].entry, &found->at);
+    else
+        found->at = (struct location){
+            .seq = found->matches[0].seq, .envelope_place = PLACE_FILE, .body_place = PLACE_FILE};
+    return STATUS_OK;
 }
 
 enum status reader_get(struct store *store, struct bytes queue, struct bytes id,
