@@ -12,8 +12,9 @@ static atomic_bool reserving;
 static _Atomic(void *) reserve;
 
 void memory_reserve(void) {
-    atomic_store(&reserve, malloc(MEMORY_RESERVE));
-    atomic_store(&reserving, true);
+    void *kept = malloc(MEMORY_RESERVE);
+    atomic_store(&reserve, kept);
+    atomic_store(&reserving, kept != NULL);
 }
 
 /* False: there is none, or not any more. */

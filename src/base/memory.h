@@ -22,7 +22,8 @@ void *memory_try(void *old, size_t size);
 enum { MEMORY_PAGE = 4096 };
 void *memory_pages(size_t size);
 void *memory_try_pages(size_t size); /* NULL when there is no memory */
-/* Keeps MEMORY_RESERVE bytes from now on. Once, before other threads begin. */
+/* Keeps MEMORY_RESERVE bytes from now on, if there is memory for that now. Once, before other
+ * threads begin. */
 enum { MEMORY_RESERVE = 16 << 20 };
 void memory_reserve(void);
 /* False: it was used up, and there is no memory for it. Requests with a body are refused then. */
