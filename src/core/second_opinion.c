@@ -58,8 +58,8 @@ void opinion_confirmed(struct second_opinion *opinion) {
         opinion->stage = OPINION_NONE;
 }
 
-bool opinion_is_proven(const struct second_opinion *opinion) {
-    return opinion->succeeded > opinion->refused_at;
+bool opinion_proves(const struct second_opinion *opinion, uint64_t begun) {
+    return opinion->succeeded > begun;
 }
 
 bool opinion_receives(const struct second_opinion *opinion, struct mono now) {

@@ -78,9 +78,9 @@ enum opinion_step opinion_step(struct second_opinion *opinion, struct mono now);
 void opinion_hold(struct second_opinion *opinion);
 /* CONFIRMING is over: the refused message was handed over, or there is none any more. */
 void opinion_confirmed(struct second_opinion *opinion);
-/* True when another message has succeeded since the last refusal: a message that is refused again
- * is then dead-lettered. */
-bool opinion_is_proven(const struct second_opinion *opinion);
+/* True when another message has succeeded since a refusal, before which `begun` hand-overs had
+ * begun: the message is then dead-lettered if it is refused again. */
+bool opinion_proves(const struct second_opinion *opinion, uint64_t begun);
 /* False while nothing may be received from the source. */
 bool opinion_receives(const struct second_opinion *opinion, struct mono now);
 /* A message that was refused again is dead-lettered. A message that was replayed and refused again

@@ -18,31 +18,53 @@ enum {
 
 /* ---- the list of refused messages ---- */
 
-static void note(struct queue *queue, uint64_t seq) {
+struct refused {
+    uint64_t seq;
+    uint64_t after; /* the queue's last hand-over when it was refused */
+};
+
+static void note(struct queue *queue, uint64_t seq, uint64_t after) {
     for (size_t i = 0; i < queue->refused_count; i++)
-        if (queue->refused[i] == seq)
+        if (queue->refused[i].seq == seq)
             return;
     if (queue->refused_count == queue->refused_cap) {
         queue->refused_cap = queue->refused_cap ? queue->refused_cap * 2 : 16;
         queue->refused = memory_grow(queue->refused, queue->refused_cap * sizeof *queue->refused);
     }
-    queue->refused[queue->refused_count++] = seq;
+    queue->refused[queue->refused_count++] = (struct refused){seq, after};
 }
 
-static uint64_t take_first(struct queue *queue) {
-    uint64_t seq = queue->refused[0];
+static uint64_t remove_noted(struct queue *queue, size_t index) {
+    uint64_t seq = queue->refused[index].seq;
     queue->refused_count--;
-    memmove(queue->refused, queue->refused + 1, queue->refused_count * sizeof *queue->refused);
+    memmove(queue->refused + index, queue->refused + index + 1,
+            (queue->refused_count - index) * sizeof *queue->refused);
     return seq;
 }
 
+/* The first from `index` on of which a success is proof: the hand-over of that message began after
+ * the refusal. refused_count: there is none. */
+static size_t find_proven(const struct queue *queue, size_t index) {
+    while (index < queue->refused_count &&
+           !opinion_proves(&queue->opinion, queue->refused[index].after))
+        index++;
+    return index;
+}
+
+static bool has_proven(const struct queue *queue) {
+    return find_proven(queue, 0) < queue->refused_count;
+}
+
 /* NULL: there is none, or each has been buried, discarded or blocked by its key meanwhile. */
-static struct store_held *next_refused(struct queue *queue) {
+static struct store_held *next_refused(struct queue *queue, bool proven) {
     struct store *store = queue->engine->store;
-    while (queue->refused_count > 0) {
-        struct store_held *held = store->vtable->take_one(store, queue->number, take_first(queue));
+    size_t index = proven ? find_proven(queue, 0) : 0;
+    while (index < queue->refused_count) {
+        uint64_t seq = remove_noted(queue, index);
+        struct store_held *held = store->vtable->take_one(store, queue->number, seq);
         if (held)
             return held;
+        index = proven ? find_proven(queue, index) : index;
     }
     return NULL;
 }
@@ -50,7 +72,7 @@ static struct store_held *next_refused(struct queue *queue) {
 bool refusal_sets_aside(struct queue *queue, struct store_held *held) {
     if (!held->envelope.refused || held->envelope.to_origin)
         return false;
-    note(queue, held->seq);
+    note(queue, held->seq, queue->opinion.refused_at);
     queue->engine->store->vtable->give_back(queue->engine->store, held, MONO_NEVER);
     queue_visit(queue);
     return true;
@@ -61,7 +83,8 @@ void refusal_settled(const struct flight *flight) {
     bool waits = envelope->state == STATE_QUEUED || envelope->state == STATE_PENDING_RETRY ||
                  envelope->state == STATE_REPLAYING;
     if (envelope->refused && waits && !flight->duplicate && !flight->skipped)
-        note(flight->queue, flight->stored_as ? flight->stored_as : flight->held->seq);
+        note(flight->queue, flight->stored_as ? flight->stored_as : flight->held->seq,
+             flight->refused_after ? flight->refused_after : flight->queue->opinion.refused_at);
 }
 
 /* ---- what a hand-over says ---- */
@@ -110,6 +133,7 @@ static void refuse(struct flight *flight, const struct decision *decision) {
         halt(queue, buf_cstr(&why));
         return;
     }
+    flight->refused_after = queue->begun;
     bool check = queue->state == QUEUE_RUNNING && !queue->engine->stopping;
     bool begins = check && queue->opinion.stage == OPINION_NONE;
     opinion_refused(&queue->opinion, queue->begun, queue->engine->now.mono, check);
@@ -263,7 +287,7 @@ static void ask(struct queue *queue) {
 static void confirm(struct queue *queue) {
     if (!has_place(queue))
         return;
-    struct store_held *held = next_refused(queue);
+    struct store_held *held = next_refused(queue, true);
     if (held) {
         queue_hand_over_alone(queue, held, true);
     } else if (queue->settling == 0) {
@@ -305,10 +329,9 @@ bool refusal_feed(struct queue *queue) {
 }
 
 void refusal_feed_proven(struct queue *queue) {
-    if (queue->refused_count == 0 || queue->asked || !opinion_is_proven(&queue->opinion) ||
-        !has_place(queue))
+    if (queue->asked || !has_proven(queue) || !has_place(queue))
         return;
-    struct store_held *held = next_refused(queue);
+    struct store_held *held = next_refused(queue, true);
     if (held)
         queue_hand_over_alone(queue, held, true);
 }
@@ -334,21 +357,21 @@ static bool is_last(struct queue *queue) {
 }
 
 void refusal_feed_last(struct queue *queue) {
-    if (!is_last(queue) || opinion_is_proven(&queue->opinion) || another_waits(queue) ||
+    if (!is_last(queue) || has_proven(queue) || another_waits(queue) ||
         queue->engine->now.mono.ms < quiet_from(queue).ms || !has_place(queue))
         return;
-    struct store_held *held = next_refused(queue);
+    struct store_held *held = next_refused(queue, false);
     if (held)
         queue_hand_over_alone(queue, held, false);
 }
 
 /* Nothing else is there to probe with: a round that waits for more messages would never end. */
 void refusal_probe(struct queue *queue) {
-    bool proven = opinion_is_proven(&queue->opinion);
+    bool proven = has_proven(queue);
     if (queue->asked || queue->opinion.stage == OPINION_ASKING || !has_place(queue) ||
         (!proven && (!is_last(queue) || another_waits(queue))))
         return;
-    struct store_held *held = next_refused(queue);
+    struct store_held *held = next_refused(queue, proven);
     if (held)
         queue_hand_over_alone(queue, held, proven);
 }

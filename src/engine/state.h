@@ -67,6 +67,7 @@ struct flight {
     bool alone;                  /* in its hand-over: it shares neither a batch nor an answer */
     bool confirming;             /* it was refused, and another message has succeeded since */
     uint64_t number;             /* of its hand-over, in its queue; 0: it was not handed over */
+    uint64_t refused_after;      /* the queue's last hand-over when it was refused; 0: it was not */
     bool replay;                 /* a letter, sent round again … */
     bool going;                  /* … to its origin */
     const struct policy *policy; /* that judges it: a reload meanwhile is for the next one */
@@ -146,7 +147,7 @@ struct queue {
     struct budget budget;
     struct second_opinion opinion;
     /* See refusal.h. */
-    uint64_t *refused; /* seqs of refused messages that wait, oldest first … */
+    struct refused *refused; /* messages that were refused and wait, oldest first … */
     size_t refused_count, refused_cap;
     struct flight *asked;       /* handed over for a check, or once more; NULL: none */
     uint64_t begun;             /* hand-overs: the number of the last */

@@ -84,7 +84,7 @@ static void answer(const struct table_case *c, struct buf *actual) {
     buf_str(actual, steps[step]);
     if (step == OPINION_ASK && opinion_receives(&s.opinion, s.now))
         buf_str(actual, " receives");
-    if (opinion_is_proven(&s.opinion))
+    if (opinion_proves(&s.opinion, s.opinion.refused_at))
         buf_str(actual, " proven");
     if (s.died)
         buf_str(actual, " died");

@@ -106,6 +106,29 @@ static void calls_that_began_before_the_refusal_prove_nothing(void **state) {
     rig_free(rig);
 }
 
+static void each_refused_message_has_a_proof_of_its_own(void **state) {
+    (void)state;
+    struct rig *rig = rig_new((struct rig_options){0});
+    rig->concurrency = 2;
+    rig_open(rig);
+    push_all(rig, "abc");
+    rig_fail(rig, "a", 403);
+    assert_non_null(rig_call(rig, "c"));
+    rig_fail(rig, "b", 403); /* c began before that */
+    rig_succeed(rig, "c");
+    assert_only(rig, "a");
+    push_all(rig, "d");
+    rig_fail(rig, "a", 403);
+    assert_int_equal(rig_state(rig, "a"), STATE_PENDING_REVIEW);
+    assert_only(rig, "d");
+    rig_succeed(rig, "d");
+    assert_only(rig, "b");
+    rig_fail(rig, "b", 403);
+    assert_int_equal(rig_state(rig, "b"), STATE_PENDING_REVIEW);
+    assert_false(is_halted(rig));
+    rig_free(rig);
+}
+
 static void answers_of_an_outage_prove_nothing(void **state) {
     (void)state;
     struct rig *rig = rig_one_at_a_time();
@@ -534,6 +557,7 @@ int main(void) {
         cmocka_unit_test(one_message_that_is_always_refused_is_dead_lettered),
         cmocka_unit_test(three_others_that_are_refused_halt_the_queue_without_a_death),
         cmocka_unit_test(calls_that_began_before_the_refusal_prove_nothing),
+        cmocka_unit_test(each_refused_message_has_a_proof_of_its_own),
         cmocka_unit_test(answers_of_an_outage_prove_nothing),
         cmocka_unit_test(the_refused_message_that_fails_otherwise_is_retried),
         cmocka_unit_test(another_key_is_asked_first),
