@@ -33,8 +33,8 @@ struct pool {
     _Atomic(struct pool_block *) given; /* back, by anybody, the last first; or `closed` */
     struct pool_block *kept;            /* what the one that gets has taken of them … */
     size_t kept_count, out;             /* … how many these are, and how many are in use */
-    struct pool_block closed;
     atomic_long left; /* in use once it is closed; below 0 while that is being counted */
+    struct pool_block closed;
 };
 
 struct pool *pool_new(void) {

@@ -109,7 +109,7 @@ static void messages_come_as_they_are_and_prove_where_they_come_from(void **stat
     broker_subject.push(odd);
     receive_all(broker, held, 1);
     struct json source, kind;
-    struct bytes text;
+    struct bytes text = BYTES_NONE;
     assert_true(bytes_eq(held[0]->body, odd));
     assert_int_equal(held[0]->seq, 0);
     assert_true(held[0]->envelope.id.len > 0 && held[0]->envelope.id.len <= 255);
