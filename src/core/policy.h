@@ -65,7 +65,7 @@ struct policy {
     struct breaker_policy breaker;
     struct poison_policy poison;
     int64_t expire_ms; /* how long a message may wait for its first attempt; 0: for ever */
-    struct bytes dlq; /* "<queue>.dlq" */
+    struct bytes dlq;  /* "<queue>.dlq" */
     struct dlq_route routes[POLICY_ROUTES_MAX];
     size_t route_count;
 };

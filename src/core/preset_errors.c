@@ -16,10 +16,10 @@
 
 #define TEXT(literal)                                                                              \
     { (literal), sizeof(literal) - 1 }
-#define LIST(list)     (list), sizeof(list) / sizeof *(list)
-#define TYPES(list)    .types = {LIST(list)}
-#define MESSAGES(list) .messages = {LIST(list)}
-#define SAYS(from, to) .message_status = {from, to}
+#define LIST(list)      (list), sizeof(list) / sizeof *(list)
+#define TYPES(list)     .types = {LIST(list)}
+#define MESSAGES(list)  .messages = {LIST(list)}
+#define SAYS(from, to)  .message_status = {from, to}
 #define TELLS(from, to) .told_status = {from, to}
 
 /* FAMILY(its name in the table, verdict, category, reason, conditions…) */
