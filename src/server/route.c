@@ -61,13 +61,33 @@ static size_t params_of(const struct route *route) {
 }
 
 /* /v1/letters/resolve is not /v1/letters/{id}: of paths that match, the one with the fewest
- * parameters counts, whatever the method. SIZE_MAX: none matches. */
+ * parameters says what is allowed. SIZE_MAX: none matches. */
 static size_t fewest_params(const struct bytes *segments, size_t count) {
     size_t fewest = SIZE_MAX;
     for (size_t i = 0; i < route_count; i++)
         if (matches(&routes[i], segments, count) && params_of(&routes[i]) < fewest)
             fewest = params_of(&routes[i]);
     return fewest;
+}
+
+/* A message may be called "discard", and is shown by GET /v1/messages/discard: the method counts
+ * before the number of parameters. */
+static const struct route *best_for(struct bytes method, const struct bytes *segments,
+                                    size_t count) {
+    const struct route *best = NULL;
+    for (size_t i = 0; i < route_count; i++) {
+        if (bytes_is(method, routes[i].method) && matches(&routes[i], segments, count) &&
+            (!best || params_of(&routes[i]) < params_of(best)))
+            best = &routes[i];
+    }
+    return best;
+}
+
+static void list_allowed(const struct bytes *segments, size_t count, char allow[ROUTE_ALLOW_SIZE]) {
+    size_t params_count = fewest_params(segments, count);
+    for (size_t i = 0; i < route_count; i++)
+        if (params_of(&routes[i]) == params_count && matches(&routes[i], segments, count))
+            allow_add(allow, routes[i].method);
 }
 
 enum status route_find(struct bytes method, struct bytes path, struct arena *arena,
@@ -77,17 +97,11 @@ enum status route_find(struct bytes method, struct bytes path, struct arena *are
     allow[0] = '\0';
     if (path.len == 0 || path.ptr[0] != '/')
         return STATUS_NOT_FOUND;
-    size_t count = split(path, segments), params_count = fewest_params(segments, count);
-    struct bytes wanted = bytes_is(method, "HEAD") ? BYTES("GET") : method;
-    for (size_t i = 0; i < route_count; i++) {
-        if (!matches(&routes[i], segments, count) || params_of(&routes[i]) != params_count)
-            continue;
-        if (bytes_is(wanted, routes[i].method)) {
-            *out = &routes[i];
-            return decode_params(&routes[i], segments, arena, params) ? STATUS_OK : STATUS_INVALID;
-        }
-        allow_add(allow, routes[i].method);
-    }
+    size_t count = split(path, segments);
+    *out = best_for(bytes_is(method, "HEAD") ? BYTES("GET") : method, segments, count);
+    if (*out)
+        return decode_params(*out, segments, arena, params) ? STATUS_OK : STATUS_INVALID;
+    list_allowed(segments, count, allow);
     if (!allow[0])
         return STATUS_NOT_FOUND;
     allow_add(allow, "OPTIONS");

@@ -131,7 +131,7 @@ def test_the_rules_are_impounds_own_and_the_guide_names_the_others(serve, handle
     with open(os.path.join(PACKAGING, "impound-alerts.yml"), encoding="utf-8") as text:
         rules = set(re.findall(r"- alert: (\w+)", text.read()))
     with open(os.path.join(ROOT, "docs", "monitoring.md"), encoding="utf-8") as guide:
-        named = set(re.findall(r"`((?:DLQ|Impound|Message|Source)[A-Z]\w+)`", guide.read()))
+        named = set(re.findall(r"`((?:DLQ|Impound|Message|Queue|Source)[A-Z]\w+)`", guide.read()))
     assert own ^ rules == named
 
 
