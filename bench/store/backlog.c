@@ -43,7 +43,7 @@ static void fill(const char *dir, uint64_t messages) {
 }
 
 static size_t take_some(struct subject *subject) {
-    struct store_held *held[TAKE];
+    struct message *held[TAKE];
     struct store_op ops[TAKE];
     struct instant now = subject_now();
     size_t count =
@@ -51,7 +51,7 @@ static size_t take_some(struct subject *subject) {
     for (size_t i = 0; i < count; i++) {
         ops[i] =
             (struct store_op){.kind = STORE_FORGET, .queue = subject->queue, .seq = held[i]->seq};
-        store_held_free(held[i]);
+        message_free(held[i]);
     }
     if (count > 0)
         subject_commit(subject, &(struct store_commit){.ops = ops, .count = count});

@@ -184,7 +184,7 @@ static void put_due(struct present *present) {
     free(letters);
 }
 
-static double take_ms(struct present *present, struct store_held **held, size_t *count) {
+static double take_ms(struct present *present, struct message **held, size_t *count) {
     struct store *store = present->subject->store;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -195,12 +195,12 @@ static double take_ms(struct present *present, struct store_held **held, size_t 
     return (measure_now() - begun) * 1000;
 }
 
-static void forget(struct present *present, struct store_held **held, size_t count) {
+static void forget(struct present *present, struct message **held, size_t count) {
     struct store_op ops[DUE_TAKE] = {{0}};
     for (size_t i = 0; i < count; i++) {
         ops[i] = (struct store_op){
             .kind = STORE_FORGET, .queue = present->subject->queue, .seq = held[i]->seq};
-        store_held_free(held[i]);
+        message_free(held[i]);
     }
     struct store_commit commit = {.ops = ops, .count = count};
     subject_commit(present->subject, &commit);
@@ -208,7 +208,7 @@ static void forget(struct present *present, struct store_held **held, size_t cou
 
 static void show_due(struct present *present) {
     double values[MEASURE_ROUNDS_MAX];
-    struct store_held *held[DUE_TAKE];
+    struct message *held[DUE_TAKE];
     size_t count = 0;
     put_due(present);
     subject_drain(present->subject);

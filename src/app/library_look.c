@@ -93,7 +93,7 @@ static void complete(const struct impound_worker *worker, struct envelope *envel
 
 enum impound_status impound_worker_get(struct impound_worker *worker, const char *queue,
                                        const char *id, char **json, struct impound_error *error) {
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     struct buf text;
     enum status status =
@@ -105,7 +105,7 @@ enum impound_status impound_worker_get(struct impound_worker *worker, const char
     } else if (status == STATUS_NOT_FOUND) {
         err_set(&err, status, "no message \"%.200s\" is held; what succeeded is not kept", id);
     }
-    store_held_free(held);
+    message_free(held);
     return give_text(status, &text, &err, json, error);
 }
 

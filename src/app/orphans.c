@@ -23,7 +23,7 @@ static void each(struct store *store, const struct config *config, visit_fn *vis
 /* What is given back waits, and is leased no longer. */
 static void release(struct store *store, uint32_t number, struct bytes name, void *arg) {
     const struct instant *now = arg;
-    struct store_held *held[AT_ONCE];
+    struct message *held[AT_ONCE];
     size_t got;
     (void)name;
     while ((got = store->vtable->take(store, number, TAKE_LEASED, *now, held, AT_ONCE)) > 0)

@@ -12,9 +12,9 @@ void ahead_init(struct ahead *ahead, const struct broker_options *options) {
 }
 
 /* A larger body than usual is believed at once. */
-void ahead_note(struct ahead *ahead, struct store_held *held) {
+void ahead_note(struct ahead *ahead, struct message *held) {
     uint64_t bytes = held->body.len, typical = atomic_load(&ahead->typical_bytes);
-    store_held_count(held, ahead->memory);
+    message_count_body(held, ahead->memory);
     atomic_store(&ahead->typical_bytes,
                  bytes >= typical ? bytes
                                   : typical - (typical - bytes + AHEAD_MEMORY - 1) / AHEAD_MEMORY);

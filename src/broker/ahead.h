@@ -21,7 +21,7 @@ struct ahead {
 /* Until the first message came, a body is taken to have max_body bytes. */
 void ahead_init(struct ahead *ahead, const struct broker_options *options);
 /* It was fetched: counts its body. */
-void ahead_note(struct ahead *ahead, struct store_held *held);
+void ahead_note(struct ahead *ahead, struct message *held);
 /* How many more may be asked for, up to `most`. `coming` were asked for and are not here yet;
  * `ready` are here and were not received by the engine. */
 size_t ahead_count(const struct ahead *ahead, size_t coming, size_t ready, size_t most);

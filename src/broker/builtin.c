@@ -13,19 +13,18 @@ static struct builtin *self(struct broker *broker) {
     return CONTAINER_OF(broker, struct builtin, broker);
 }
 
-static size_t receive(struct broker *broker, struct instant now, struct store_held **out,
-                      size_t max) {
+static size_t receive(struct broker *broker, struct instant now, struct message **out, size_t max) {
     struct builtin *b = self(broker);
     return b->store->vtable->take(b->store, b->queue, TAKE_READY, now, out, max);
 }
 
 /* The store is the source: what was recorded there is settled already. */
-static void settle(struct broker *broker, struct store_held *held) {
+static void settle(struct broker *broker, struct message *held) {
     (void)broker;
     (void)held;
 }
 
-static void hand_back(struct broker *broker, struct store_held *held_take, struct instant now) {
+static void hand_back(struct broker *broker, struct message *held_take, struct instant now) {
     struct builtin *b = self(broker);
     b->store->vtable->give_back(b->store, held_take, now.mono);
 }

@@ -4,6 +4,7 @@
 #define BROKER_BUILTIN_H
 
 #include "port/broker.h"
+#include "port/store.h"
 
 struct broker *builtin_new(struct store *store, uint32_t queue);
 

@@ -60,7 +60,7 @@ struct fake_server *fake_server_new(void) {
     return server;
 }
 
-static void message_free(struct fake_server *server, struct fake_message *message) {
+static void fake_message_free(struct fake_server *server, struct fake_message *message) {
     list_remove(&message->link);
     server->count--;
     free(message->id);
@@ -74,7 +74,7 @@ void fake_server_free(struct fake_server *server) {
     struct list *both[] = {&server->waiting, &server->given};
     for (size_t i = 0; i < 2; i++)
         while (!list_empty(both[i]))
-            message_free(server, message_at(both[i]->next));
+            fake_message_free(server, message_at(both[i]->next));
     free(server);
 }
 
@@ -174,7 +174,7 @@ void fake_server_redeliver(struct fake_server *server) {
 static void drop_settled(struct fake_server *server) {
     LIST_EACH_SAFE(node, &server->given) {
         if (message_at(node)->settled)
-            message_free(server, message_at(node));
+            fake_message_free(server, message_at(node));
     }
 }
 
@@ -191,8 +191,8 @@ static struct fake_broker *self(struct broker *broker) {
     return CONTAINER_OF(broker, struct fake_broker, broker);
 }
 
-static struct store_held *held_of(const struct fake_server *server, struct fake_message *message) {
-    struct store_held *held = store_held_new();
+static struct message *held_of(const struct fake_server *server, struct fake_message *message) {
+    struct message *held = message_new();
     struct envelope *envelope = &held->envelope;
     char source[128], number[24], id[256];
     snprintf(source, sizeof source, "{\"kind\":\"fake\",\"tag\":%llu}",
@@ -220,8 +220,7 @@ static struct store_held *held_of(const struct fake_server *server, struct fake_
     return held;
 }
 
-static size_t receive(struct broker *broker, struct instant now, struct store_held **out,
-                      size_t max) {
+static size_t receive(struct broker *broker, struct instant now, struct message **out, size_t max) {
     struct fake_server *server = self(broker)->server;
     size_t count = 0;
     if (server->trouble[0] || !self(broker)->wanted)
@@ -243,7 +242,7 @@ static size_t receive(struct broker *broker, struct instant now, struct store_he
 }
 
 /* NULL: it was given to somebody else since. */
-static struct fake_message *find_given(struct fake_server *server, const struct store_held *held) {
+static struct fake_message *find_given(struct fake_server *server, const struct message *held) {
     LIST_EACH(node, &server->given) {
         if (message_at(node)->tag == (uint64_t)(uintptr_t)held->source)
             return message_at(node);
@@ -251,7 +250,7 @@ static struct fake_message *find_given(struct fake_server *server, const struct 
     return NULL;
 }
 
-static void settle(struct broker *broker, struct store_held *held) {
+static void settle(struct broker *broker, struct message *held) {
     struct fake_server *server = self(broker)->server;
     struct fake_message *message = find_given(server, held);
     if (!message)
@@ -261,7 +260,7 @@ static void settle(struct broker *broker, struct store_held *held) {
         drop_settled(server);
 }
 
-static void hand_back(struct broker *broker, struct store_held *held, struct instant due) {
+static void hand_back(struct broker *broker, struct message *held, struct instant due) {
     struct fake_server *server = self(broker)->server;
     struct fake_message *message = find_given(server, held);
     if (message) {
@@ -270,7 +269,7 @@ static void hand_back(struct broker *broker, struct store_held *held, struct ins
         message->due = due.mono;
         message->deliveries--; /* it costs the message nothing */
     }
-    store_held_free(held);
+    message_free(held);
 }
 
 static struct mono next_wake(struct broker *broker) {

@@ -56,9 +56,9 @@ void kafka_detour_drop(struct kafka_detour *detour) {
     assert(is);
     (void)is;
     for (size_t i = 0; i < detour->count; i++) {
-        struct store_held *held = detour->records[i].held;
+        struct message *held = detour->records[i].held;
         if (kafka_pointer_read(held, &to) && kafka_pointer_same_partition(&to, &head))
-            store_held_free(held);
+            message_free(held);
         else
             detour->records[kept++] = detour->records[i];
     }
@@ -68,6 +68,6 @@ void kafka_detour_drop(struct kafka_detour *detour) {
 
 void kafka_detour_free(struct kafka_detour *detour) {
     for (size_t i = 0; i < detour->count; i++)
-        store_held_free(detour->records[i].held);
+        message_free(detour->records[i].held);
     kafka_detour_leave(detour, detour->count);
 }

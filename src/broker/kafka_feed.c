@@ -67,7 +67,7 @@ static void put(struct kafka_group *group, int32_t number, const struct kafka_ha
         return;
     for (size_t i = 0; i < count; i++) {
         bytes += records[i].held->body.len;
-        store_held_count(records[i].held, group->memory);
+        message_count_body(records[i].held, group->memory);
     }
     int64_t last = records[count - 1].offset;
     rd_kafka_get_watermark_offsets(group->client, group->url->topic.ptr, number, &low, &high);

@@ -16,7 +16,7 @@ void kafka_hand_init(struct kafka_hand *hand) {
 
 void kafka_hand_free(struct kafka_hand *hand) {
     for (struct list *link; (link = list_pop_front(&hand->ready));)
-        store_held_free(of_link(link)->held);
+        message_free(of_link(link)->held);
     for (size_t i = 0; i < hand->partition_count; i++)
         kafka_ledger_free(&hand->partitions[i].ledger);
     free(hand->partitions);
@@ -69,13 +69,13 @@ static void make_partitions(struct kafka_hand *hand, size_t count) {
 /* It is in nobody's hands: if the partition is ours, or comes back, it is read again. */
 static void drop(struct kafka_hand *hand, struct kafka_item *item) {
     kafka_ledger_drop(&hand->partitions[item->partition].ledger, item->offset, item->print);
-    store_held_free(item->held);
+    message_free(item->held);
 }
 
 /* ---- the engine's side ---- */
 
-bool kafka_hand_receive(struct kafka_hand *hand, struct mono now, struct store_held **out,
-                        size_t max, size_t *count) {
+bool kafka_hand_receive(struct kafka_hand *hand, struct mono now, struct message **out, size_t max,
+                        size_t *count) {
     *count = 0;
     pthread_mutex_lock(&hand->mutex);
     LIST_EACH_SAFE(link, &hand->ready) {
@@ -95,7 +95,7 @@ bool kafka_hand_receive(struct kafka_hand *hand, struct mono now, struct store_h
     return hungry;
 }
 
-bool kafka_hand_settle(struct kafka_hand *hand, struct store_held *held) {
+bool kafka_hand_settle(struct kafka_hand *hand, struct message *held) {
     const struct kafka_item *item = held->source;
     pthread_mutex_lock(&hand->mutex);
     struct kafka_ledger *ledger = &hand->partitions[item->partition].ledger;
@@ -107,7 +107,7 @@ bool kafka_hand_settle(struct kafka_hand *hand, struct store_held *held) {
     return work;
 }
 
-void kafka_hand_back(struct kafka_hand *hand, struct store_held *held_take, struct mono due) {
+void kafka_hand_back(struct kafka_hand *hand, struct message *held_take, struct mono due) {
     struct kafka_item *item = held_take->source;
     pthread_mutex_lock(&hand->mutex);
     item->due = due;
@@ -280,7 +280,7 @@ size_t kafka_hand_put(struct kafka_hand *hand, int32_t number,
     hand->typical_bytes = count ? bytes / count : hand->typical_bytes;
     pthread_mutex_unlock(&hand->mutex);
     for (struct list *link; (link = list_pop_front(&refused));)
-        store_held_free(of_link(link)->held);
+        message_free(of_link(link)->held);
     return given;
 }
 

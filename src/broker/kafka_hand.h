@@ -13,7 +13,7 @@
 
 #include "base/list.h"
 #include "broker/kafka_ledger.h"
-#include "port/store.h"
+#include "core/message.h"
 
 enum {
     KAFKA_HAND_MAX = 1024,                   /* messages that are ready, when no more are read */
@@ -23,7 +23,7 @@ enum {
 /* Where a message stands in its partition; in its own arena, found through held->source. */
 struct kafka_item {
     struct list link;
-    struct store_held *held;
+    struct message *held;
     int32_t partition;
     int64_t offset;
     uint64_t print;
@@ -58,10 +58,10 @@ void kafka_hand_free(struct kafka_hand *hand);
 
 /* ---- the engine's side; see port/broker.h. True: the source's thread has something to do ---- */
 
-bool kafka_hand_receive(struct kafka_hand *hand, struct mono now, struct store_held **out,
-                        size_t max, size_t *count);
-bool kafka_hand_settle(struct kafka_hand *hand, struct store_held *held);
-void kafka_hand_back(struct kafka_hand *hand, struct store_held *held_take, struct mono due);
+bool kafka_hand_receive(struct kafka_hand *hand, struct mono now, struct message **out, size_t max,
+                        size_t *count);
+bool kafka_hand_settle(struct kafka_hand *hand, struct message *held);
+void kafka_hand_back(struct kafka_hand *hand, struct message *held_take, struct mono due);
 bool kafka_hand_want(struct kafka_hand *hand, bool wanted);
 struct mono kafka_hand_next_wake(struct kafka_hand *hand);
 uint64_t kafka_hand_lag(struct kafka_hand *hand);
@@ -81,7 +81,7 @@ size_t kafka_hand_room(struct kafka_hand *hand, int32_t number);
 bool kafka_hand_is_full(struct kafka_hand *hand, int32_t number);
 /* Records were read, by offset; `high` is the end of their log. How many of them are ready. */
 struct kafka_hand_record {
-    struct store_held *held;
+    struct message *held;
     int64_t offset;
     uint64_t print;
 };

@@ -66,7 +66,7 @@ static struct bytes name_nulls(rd_kafka_headers_t *headers, struct arena *arena)
 }
 
 /* Gives what the source says of them. */
-static struct bytes copy_headers(const rd_kafka_message_t *record, struct store_held *held) {
+static struct bytes copy_headers(const rd_kafka_message_t *record, struct message *held) {
     rd_kafka_headers_t *found;
     if (rd_kafka_message_headers(record, &found) != RD_KAFKA_RESP_ERR_NO_ERROR)
         return BYTES_NONE;
@@ -88,7 +88,7 @@ static struct bytes copy_headers(const rd_kafka_message_t *record, struct store_
 }
 
 /* As its producer says in a header (CloudEvents and others do), else as it looks. */
-static struct bytes content_type_of(const struct store_held *held) {
+static struct bytes content_type_of(const struct message *held) {
     const struct envelope *envelope = &held->envelope;
     for (size_t i = 0; i < envelope->header_count; i++)
         if (bytes_eq_nocase(envelope->headers[i].name, BYTES("content-type")) &&
@@ -97,10 +97,10 @@ static struct bytes content_type_of(const struct store_held *held) {
     return content_looks(held->body);
 }
 
-struct store_held *kafka_message_new(const rd_kafka_message_t *record,
-                                     const struct kafka_head *head, struct pool *pool) {
-    struct store_held *held = store_held_new_in(
-        pool, head->id_len + head->source_len + record->key_len + record->len + AROUND_MAX);
+struct message *kafka_message_new(const rd_kafka_message_t *record, const struct kafka_head *head,
+                                  struct pool *pool) {
+    struct message *held = message_new_in(pool, head->id_len + head->source_len + record->key_len +
+                                                    record->len + AROUND_MAX);
     struct envelope *envelope = &held->envelope;
     char text[OFFSET_MAX];
     struct buf offset;

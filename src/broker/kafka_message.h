@@ -4,7 +4,7 @@
 
 #include <librdkafka/rdkafka.h>
 
-#include "port/store.h"
+#include "core/message.h"
 
 /* What the id and the source of every record of a partition begin with. */
 enum { KAFKA_HEAD_ID_MAX = 256, KAFKA_HEAD_SOURCE_MAX = 1024 };
@@ -16,8 +16,8 @@ struct kafka_head {
 void kafka_message_head(struct bytes topic, int32_t partition, struct kafka_head *out);
 /* The record copied byte for byte, headers in their order with repeated names, a null key as none.
  * A tombstone has no body, and a header may have no value: the source says so. */
-struct store_held *kafka_message_new(const rd_kafka_message_t *record,
-                                     const struct kafka_head *head, struct pool *pool);
+struct message *kafka_message_new(const rd_kafka_message_t *record, const struct kafka_head *head,
+                                  struct pool *pool);
 /* Tells records apart that stood at one offset of two topics of one name. */
 uint64_t kafka_message_print(const rd_kafka_message_t *record);
 

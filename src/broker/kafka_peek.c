@@ -171,8 +171,8 @@ static void end_place(struct kafka_peek *kafka, int32_t partition) {
 }
 
 /* One record of the pass; NULL: it is none. */
-static struct store_held *take(struct kafka_peek *kafka, const rd_kafka_message_t *record) {
-    struct store_held *held = NULL;
+static struct message *take(struct kafka_peek *kafka, const rd_kafka_message_t *record) {
+    struct message *held = NULL;
     struct kafka_head head;
     const struct place *place = &kafka->places[record->partition];
     if (!place->over && record->offset < place->end) {
@@ -184,7 +184,7 @@ static struct store_held *take(struct kafka_peek *kafka, const rd_kafka_message_
     return held;
 }
 
-static enum status read_one(struct kafka_peek *kafka, int wait_ms, struct store_held **out,
+static enum status read_one(struct kafka_peek *kafka, int wait_ms, struct message **out,
                             struct err *err) {
     rd_kafka_message_t *record = rd_kafka_consumer_poll(kafka->client, wait_ms);
     enum status status = STATUS_OK;
@@ -205,11 +205,11 @@ static enum status read_one(struct kafka_peek *kafka, int wait_ms, struct store_
 }
 
 /* Until there are enough, or nothing more at hand. */
-static enum status read_some(struct kafka_peek *kafka, struct store_held **out, size_t max,
+static enum status read_some(struct kafka_peek *kafka, struct message **out, size_t max,
                              size_t *count, struct mono until, struct err *err) {
     enum status status = STATUS_OK;
     while (*count < max && kafka->over < kafka->place_count && status == STATUS_OK) {
-        struct store_held *held = NULL;
+        struct message *held = NULL;
         status = read_one(kafka, *count > 0 ? 0 : left_ms(kafka, until), &held, err);
         if (held)
             out[(*count)++] = held;
@@ -224,7 +224,7 @@ static enum status read_some(struct kafka_peek *kafka, struct store_held **out, 
 /* ---- pointers ---- */
 
 /* What stands before the first pointer is given; the rest waits until that is followed. */
-static size_t set_aside(struct kafka_peek *kafka, struct store_held *const *held, size_t count) {
+static size_t set_aside(struct kafka_peek *kafka, struct message *const *held, size_t count) {
     struct kafka_hand_record *records = memory_array(count, sizeof *records);
     for (size_t i = 0; i < count; i++)
         records[i] = (struct kafka_hand_record){.held = held[i]};
@@ -247,8 +247,8 @@ static void leave_out(struct kafka_peek *kafka, const struct err *err) {
     heard(kafka);
 }
 
-static enum status follow(struct kafka_peek *kafka, struct store_held **out, size_t max,
-                          size_t *count, struct err *err) {
+static enum status follow(struct kafka_peek *kafka, struct message **out, size_t max, size_t *count,
+                          struct err *err) {
     struct kafka_detour *detour = &kafka->detour;
     struct mono until = mono_after(clock_now(kafka->clock).mono, kafka->follow_ms);
     enum status status =
@@ -297,7 +297,7 @@ static enum status begin(struct peek *peek, struct err *err) {
     return harmless(open_pass(kafka, until_of(kafka), err));
 }
 
-static enum status next(struct peek *peek, struct store_held **out, size_t max, size_t *count,
+static enum status next(struct peek *peek, struct message **out, size_t max, size_t *count,
                         struct err *err) {
     struct kafka_peek *kafka = CONTAINER_OF(peek, struct kafka_peek, peek);
     struct mono until = until_of(kafka);

@@ -39,7 +39,7 @@ static bool is_topic(struct bytes text) {
     return true;
 }
 
-bool kafka_pointer_read(const struct store_held *held, struct kafka_pointer *out) {
+bool kafka_pointer_read(const struct message *held, struct kafka_pointer *out) {
     const struct envelope *envelope = &held->envelope;
     uint64_t partition, offset;
     if (held->body.len > 0 || envelope->key.ptr || !bytes_ends(envelope->source, tombstone))
@@ -83,7 +83,7 @@ static struct bytes lengthen_source(const struct envelope *pointer, struct bytes
 }
 
 /* The record may have headers of the same names, from another death. */
-static void put_headers_before(const struct envelope *pointer, struct store_held *record) {
+static void put_headers_before(const struct envelope *pointer, struct message *record) {
     struct arena *arena = &record->arena;
     struct envelope *envelope = &record->envelope;
     size_t count = pointer->header_count;
@@ -127,8 +127,7 @@ static struct bytes doubt(const struct envelope *record, struct arena *arena) {
     return source;
 }
 
-struct store_held *kafka_pointer_become(struct store_held *pointer_take,
-                                        struct store_held *record_take) {
+struct message *kafka_pointer_become(struct message *pointer_take, struct message *record_take) {
     const struct envelope *pointer = &pointer_take->envelope;
     struct envelope *record = &record_take->envelope;
     record->id = arena_dup(&record_take->arena, pointer->id);
@@ -136,11 +135,11 @@ struct store_held *kafka_pointer_become(struct store_held *pointer_take,
         record->source = doubt(record, &record_take->arena);
     record->source = lengthen_source(pointer, record->source, &record_take->arena);
     put_headers_before(pointer, record_take);
-    store_held_free(pointer_take);
+    message_free(pointer_take);
     return record_take;
 }
 
-void kafka_pointer_gone(struct store_held *pointer, const char *why) {
+void kafka_pointer_gone(struct message *pointer, const char *why) {
     struct kafka_pointer to;
     struct buf text;
     bool is = kafka_pointer_read(pointer, &to);

@@ -11,7 +11,7 @@
 #ifndef BROKER_KAFKA_POINTER_H
 #define BROKER_KAFKA_POINTER_H
 
-#include "port/store.h"
+#include "core/message.h"
 
 enum { KAFKA_POINTER_TOPIC_MAX = 249 }; /* bytes: as Kafka has it */
 
@@ -22,13 +22,12 @@ struct kafka_pointer {
 };
 
 /* False: it is none; nor is one that was followed. */
-bool kafka_pointer_read(const struct store_held *held, struct kafka_pointer *out);
+bool kafka_pointer_read(const struct message *held, struct kafka_pointer *out);
 bool kafka_pointer_same_partition(const struct kafka_pointer *one,
                                   const struct kafka_pointer *other);
 /* The record, which stands for the pointer from now on; the pointer is freed. */
-struct store_held *kafka_pointer_become(struct store_held *pointer_take,
-                                        struct store_held *record_take);
+struct message *kafka_pointer_become(struct message *pointer_take, struct message *record_take);
 /* There is no such record any more. MUST be a pointer. */
-void kafka_pointer_gone(struct store_held *pointer, const char *why);
+void kafka_pointer_gone(struct message *pointer, const char *why);
 
 #endif

@@ -34,7 +34,7 @@ static void *run(void *arg) {
     return NULL;
 }
 
-static size_t source_receive(struct broker *broker, struct instant now, struct store_held **out,
+static size_t source_receive(struct broker *broker, struct instant now, struct message **out,
                              size_t max) {
     struct kafka_source *source = self(broker);
     size_t count;
@@ -43,14 +43,13 @@ static size_t source_receive(struct broker *broker, struct instant now, struct s
     return count;
 }
 
-static void source_settle(struct broker *broker, struct store_held *held) {
+static void source_settle(struct broker *broker, struct message *held) {
     struct kafka_source *source = self(broker);
     if (kafka_hand_settle(&source->hand, held))
         mailbox_ring(&source->bell);
 }
 
-static void source_hand_back(struct broker *broker, struct store_held *held_take,
-                             struct instant due) {
+static void source_hand_back(struct broker *broker, struct message *held_take, struct instant due) {
     kafka_hand_back(&self(broker)->hand, held_take, due.mono);
 }
 

@@ -17,7 +17,7 @@ static void write_body(const struct nats_fetch *fetch, struct buf *out) {
 }
 
 enum status nats_fetch(struct nats_connection *connection, const struct nats_fetch *fetch,
-                       struct store_held **held, struct nats_stored *stored, struct err *err) {
+                       struct message **held, struct nats_stored *stored, struct err *err) {
     char question[QUESTION_MAX], body[BODY_MAX];
     struct buf text, request;
     struct arena arena;

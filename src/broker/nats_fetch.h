@@ -15,6 +15,6 @@ struct nats_fetch {
 /* NOT_FOUND: the server says that there is none; err has its words. Anything else: it could not be
  * asked. */
 enum status nats_fetch(struct nats_connection *connection, const struct nats_fetch *fetch,
-                       struct store_held **held, struct nats_stored *stored, struct err *err);
+                       struct message **held, struct nats_stored *stored, struct err *err);
 
 #endif

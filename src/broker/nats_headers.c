@@ -6,7 +6,7 @@
 
 enum { ROOM_FIRST = 8 };
 
-struct nats_headers nats_headers(struct store_held *held) {
+struct nats_headers nats_headers(struct message *held) {
     return (struct nats_headers){.held = held};
 }
 
@@ -65,7 +65,7 @@ void nats_headers_end(struct nats_headers *headers) {
     envelope->header_count = kept;
 }
 
-struct bytes nats_headers_read(struct bytes block, struct store_held *held) {
+struct bytes nats_headers_read(struct bytes block, struct message *held) {
     struct nats_headers headers = nats_headers(held);
     struct bytes line;
     if (!bytes_line(&block, &line) || !bytes_starts(line, BYTES("NATS/")))

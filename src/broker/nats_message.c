@@ -20,7 +20,7 @@ static void add_values(struct nats_headers *headers, natsMsg *message, const cha
 }
 
 /* The name of the header with its content type. */
-static struct bytes read_headers(natsMsg *message, struct store_held *held) {
+static struct bytes read_headers(natsMsg *message, struct message *held) {
     const char **names = NULL;
     int count = 0;
     struct nats_headers headers = nats_headers(held);
@@ -38,7 +38,7 @@ struct parcel *nats_message_read(natsMsg *message) {
     struct bytes reply = bytes_of(natsMsg_GetReply(message));
     if (!nats_ack_parse(reply, &ack))
         return NULL;
-    struct store_held *held = store_held_new();
+    struct message *held = message_new();
     struct envelope *envelope = &held->envelope;
     held->body = arena_dup(&held->arena, (struct bytes){natsMsg_GetData(message),
                                                         (size_t)natsMsg_GetDataLength(message)});

@@ -65,7 +65,7 @@ static enum status nats_begin(struct peek *peek, struct err *err) {
 
 /* What cannot be followed is as it is: others are behind it. */
 static void describe(struct nats_peek *nats, const struct nats_stored *stored,
-                     struct store_held *held) {
+                     struct message *held) {
     struct nats_place place = {.stream = nats->url.stream,
                                .subject = stored->subject,
                                .typed = stored->typed,
@@ -77,17 +77,17 @@ static void describe(struct nats_peek *nats, const struct nats_stored *stored,
 }
 
 /* NULL with OK: that was the last. */
-static enum status read_one(struct nats_peek *nats, struct store_held **out, struct err *err) {
+static enum status read_one(struct nats_peek *nats, struct message **out, struct err *err) {
     struct nats_fetch fetch = {.domain = nats->url.domain,
                                .stream = nats->url.stream,
                                .sequence = nats->span.next,
                                .filter = nats->span.filter};
     struct nats_stored stored;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     *out = NULL;
     enum status status = nats_fetch(&nats->connection, &fetch, &held, &stored, err);
     if (status == STATUS_NOT_FOUND || (held && stored.sequence > nats->span.last)) {
-        store_held_free(held);
+        message_free(held);
         nats->span.next = nats->span.last + 1;
         return STATUS_OK;
     }
@@ -100,7 +100,7 @@ static enum status read_one(struct nats_peek *nats, struct store_held **out, str
 }
 
 /* What was read before trouble is given; the trouble is met again. */
-static enum status nats_next(struct peek *peek, struct store_held **out, size_t max, size_t *count,
+static enum status nats_next(struct peek *peek, struct message **out, size_t max, size_t *count,
                              struct err *err) {
     struct nats_peek *nats = self(peek);
     struct mono end = mono_after(clock_now(nats->clock).mono, PEEK_WAIT_MS);

@@ -39,7 +39,7 @@ static struct bytes source_of(const struct nats_place *place, struct arena *aren
     return source;
 }
 
-void nats_place_name(const struct nats_place *place, struct store_held *held) {
+void nats_place_name(const struct nats_place *place, struct message *held) {
     char text[ID_SIZE];
     struct buf id;
     buf_init_fixed(&id, text, sizeof text);

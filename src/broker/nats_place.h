@@ -2,7 +2,7 @@
 #ifndef BROKER_NATS_PLACE_H
 #define BROKER_NATS_PLACE_H
 
-#include "port/store.h"
+#include "core/message.h"
 
 #define NATS_PLACE_TYPED "typed"
 
@@ -16,7 +16,7 @@ struct nats_place {
 };
 
 /* Sets a message's id, STREAM:SEQUENCE, and its source, an object with "kind" and what is known. */
-void nats_place_name(const struct nats_place *place, struct store_held *held);
+void nats_place_name(const struct nats_place *place, struct message *held);
 /* The members of that object; the caller opens and closes it. */
 void nats_place_put(const struct nats_place *place, struct json_out *out);
 

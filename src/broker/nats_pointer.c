@@ -6,7 +6,7 @@
 enum { ADVISORY_MAX = 64 * 1024, SOURCE_MAX = 3 * ADVISORY_MAX };
 
 /* The source as it was, with more in it. */
-static void lengthen_source(struct store_held *held, const struct nats_place *origin,
+static void lengthen_source(struct message *held, const struct nats_place *origin,
                             struct bytes advisory) {
     struct bytes source = held->envelope.source;
     struct buf text;
@@ -29,7 +29,7 @@ static void lengthen_source(struct store_held *held, const struct nats_place *or
 }
 
 /* What the message had stands for what the advisory had. */
-static void become(struct store_held *held, const struct store_held *original) {
+static void become(struct message *held, const struct message *original) {
     struct arena *arena = &held->arena;
     struct envelope *to = &held->envelope;
     const struct envelope *from = &original->envelope;
@@ -46,7 +46,7 @@ static void become(struct store_held *held, const struct store_held *original) {
     held->body = arena_dup(arena, original->body);
 }
 
-static void be_gone(struct store_held *held) {
+static void be_gone(struct message *held) {
     held->envelope.headers = NULL;
     held->envelope.header_count = 0;
     held->envelope.content_type = BYTES("application/octet-stream");
@@ -55,13 +55,13 @@ static void be_gone(struct store_held *held) {
 }
 
 static bool follow(struct nats_connection *connection, struct json text,
-                   struct nats_advisory *advisory, struct store_held *held, struct err *err) {
+                   struct nats_advisory *advisory, struct message *held, struct err *err) {
     struct nats_fetch fetch = {.domain = advisory->domain.len ? advisory->domain
                                                               : connection->url->domain,
                                .stream = advisory->place.stream,
                                .sequence = advisory->place.sequence};
     struct nats_stored stored = {.subject = BYTES("")};
-    struct store_held *original = NULL;
+    struct message *original = NULL;
     enum status status = nats_fetch(connection, &fetch, &original, &stored, err);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND)
         return false;
@@ -72,12 +72,12 @@ static bool follow(struct nats_connection *connection, struct json text,
         become(held, original);
     else
         be_gone(held);
-    store_held_free(original);
+    message_free(original);
     return true;
 }
 
 bool nats_pointer_follow(struct nats_connection *connection, struct bytes subject,
-                         struct store_held *held, struct err *err) {
+                         struct message *held, struct err *err) {
     struct nats_advisory advisory;
     struct json text;
     if (!nats_advisory_is(subject) || held->body.len > ADVISORY_MAX ||

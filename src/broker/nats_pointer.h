@@ -11,12 +11,12 @@
 #define BROKER_NATS_POINTER_H
 
 #include "broker/nats_connection.h"
-#include "port/store.h"
+#include "core/message.h"
 
 /* Nothing when it is no advisory: `subject` is the one that the message came on. May be called from
  * any thread while the connection is open. False: err says why the server could not be asked, and
  * the message is as it was. */
 bool nats_pointer_follow(struct nats_connection *connection, struct bytes subject,
-                         struct store_held *held, struct err *err);
+                         struct message *held, struct err *err);
 
 #endif

@@ -355,8 +355,7 @@ static const struct station_duty duty = {"nats-source", turn, say_goodbye};
 /* ---- the outside ---- */
 
 /* What was received leaves room for more. Whatever comes from here on is rung for. */
-static size_t receive(struct broker *broker, struct instant now, struct store_held **out,
-                      size_t max) {
+static size_t receive(struct broker *broker, struct instant now, struct message **out, size_t max) {
     atomic_store(&self(broker)->told, false);
     size_t count = station_receive(broker, now, out, max);
     if (count > 0)

@@ -34,16 +34,16 @@ static bool read_facts(struct json message, struct arena *arena, struct nats_sto
            json_string(time, arena, &at) && wall_parse(at, &out->at);
 }
 
-struct store_held *nats_stored_read(struct json answer, struct nats_stored *out) {
+struct message *nats_stored_read(struct json answer, struct nats_stored *out) {
     struct json message;
     struct bytes headers;
     if (!json_get(answer, "message", &message))
         return NULL;
-    struct store_held *held = store_held_new();
+    struct message *held = message_new();
     if (!read_facts(message, &held->arena, out) ||
         !read_data(message, "data", &held->arena, &held->body) ||
         !read_data(message, "hdrs", &held->arena, &headers)) {
-        store_held_free(held);
+        message_free(held);
         return NULL;
     }
     out->typed = nats_headers_read(headers, held);

@@ -2,7 +2,7 @@
 #ifndef BROKER_NATS_STORED_H
 #define BROKER_NATS_STORED_H
 
-#include "port/store.h"
+#include "core/message.h"
 
 struct nats_stored {
     struct bytes subject; /* in the message's arena */
@@ -11,8 +11,8 @@ struct nats_stored {
     struct wall at;
 };
 
-/* The message with its body, headers, key and content type, freed with store_held_free; the rest is
+/* The message with its body, headers, key and content type, freed with message_free; the rest is
  * in *out, for its place to be named. NULL: the answer has none. */
-struct store_held *nats_stored_read(struct json answer, struct nats_stored *out);
+struct message *nats_stored_read(struct json answer, struct nats_stored *out);
 
 #endif

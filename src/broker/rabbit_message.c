@@ -76,7 +76,7 @@ static uint32_t deliveries_of(const amqp_table_t *headers) {
 }
 
 static void read_envelope(const amqp_envelope_t *delivery, const amqp_table_t *headers,
-                          struct wall now, struct store_held *held) {
+                          struct wall now, struct message *held) {
     const amqp_basic_properties_t *properties = &delivery->message.properties;
     struct envelope *envelope = &held->envelope;
     struct rule_header *texts = arena_alloc(&held->arena, ENVELOPE_HEADERS_MAX * sizeof *texts);
@@ -103,7 +103,7 @@ struct parcel *rabbit_message_read(const amqp_envelope_t *delivery,
     const amqp_basic_properties_t *properties = &delivery->message.properties;
     bool has_headers = (properties->_flags & AMQP_BASIC_HEADERS_FLAG) != 0;
     amqp_table_t headers = has_headers ? properties->headers : amqp_empty_table;
-    struct store_held *held = store_held_new();
+    struct message *held = message_new();
     held->body = arena_dup(&held->arena, rabbit_text(delivery->message.body));
     read_envelope(delivery, &headers, now, held);
     struct bytes kept = rabbit_properties_encode(properties, &held->arena);

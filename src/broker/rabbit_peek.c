@@ -75,7 +75,7 @@ static enum status rabbit_begin(struct peek *peek, struct err *err) {
 /* ---- reading ---- */
 
 /* `deliveries` counts this one, too; the limit does not. */
-static enum status check_left(const struct rabbit_peek *rabbit, const struct store_held *held,
+static enum status check_left(const struct rabbit_peek *rabbit, const struct message *held,
                               struct err *err) {
     if (rabbit->limit == RABBIT_LIMIT_NONE || held->deliveries == 0)
         return STATUS_OK;
@@ -119,22 +119,21 @@ static bool end_wave(struct rabbit_peek *rabbit, struct err *err) {
     return well;
 }
 
-static enum status check_read(struct rabbit_peek *rabbit, struct store_held **held,
-                              struct err *err) {
+static enum status check_read(struct rabbit_peek *rabbit, struct message **held, struct err *err) {
     rabbit->silence = 0;
     rabbit->left--;
     enum status status = check_left(rabbit, *held, err);
     if (rabbit->wave.open == 0 && status == STATUS_OK && !end_wave(rabbit, err))
         status = STATUS_UNREACHABLE;
     if (status != STATUS_OK) {
-        store_held_free(*held);
+        message_free(*held);
         *held = NULL;
     }
     return status;
 }
 
 /* TIMEOUT: nothing came. OK with *out NULL: nothing will, or it was no message. */
-static enum status read_one(struct rabbit_peek *rabbit, bool wait, struct store_held **out,
+static enum status read_one(struct rabbit_peek *rabbit, bool wait, struct message **out,
                             struct err *err) {
     *out = NULL;
     if (rabbit->wave.open == 0 && !begin_wave(rabbit, err))
@@ -153,13 +152,13 @@ static enum status read_one(struct rabbit_peek *rabbit, bool wait, struct store_
 }
 
 /* Waits for the first alone. */
-static enum status rabbit_next(struct peek *peek, struct store_held **out, size_t max,
-                               size_t *count, struct err *err) {
+static enum status rabbit_next(struct peek *peek, struct message **out, size_t max, size_t *count,
+                               struct err *err) {
     struct rabbit_peek *rabbit = self(peek);
     enum status status = rabbit_begin(peek, err);
     *count = 0;
     while (status == STATUS_OK && *count < max && rabbit->left > 0) {
-        struct store_held *held;
+        struct message *held;
         status = read_one(rabbit, *count == 0, &held, err);
         if (held)
             out[(*count)++] = held;
@@ -167,7 +166,7 @@ static enum status rabbit_next(struct peek *peek, struct store_held **out, size_
     if (status == STATUS_TIMEOUT && *count > 0)
         return STATUS_OK;
     for (; status != STATUS_OK && *count > 0; (*count)--)
-        store_held_free(out[*count - 1]);
+        message_free(out[*count - 1]);
     return status;
 }
 

@@ -60,10 +60,10 @@ bool rabbit_wave_end(struct rabbit_wave *wave, struct err *err) {
     return asked(wave, "stop consuming", err);
 }
 
-static struct store_held *message_of(struct rabbit_wave *wave, const amqp_envelope_t *delivery) {
+static struct message *message_of(struct rabbit_wave *wave, const amqp_envelope_t *delivery) {
     struct parcel *parcel =
         rabbit_message_read(delivery, &wave->place, clock_now(wave->clock).wall);
-    struct store_held *held = parcel->held;
+    struct message *held = parcel->held;
     held->source = NULL;
     parcel->held = NULL;
     parcel_free(parcel);
@@ -71,7 +71,7 @@ static struct store_held *message_of(struct rabbit_wave *wave, const amqp_envelo
 }
 
 enum rabbit_reading rabbit_wave_read(struct rabbit_wave *wave, int64_t wait_ms,
-                                     struct store_held **out, struct err *err) {
+                                     struct message **out, struct err *err) {
     amqp_envelope_t delivery;
     *out = NULL;
     enum rabbit_reading reading =

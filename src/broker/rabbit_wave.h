@@ -42,6 +42,6 @@ bool rabbit_wave_end(struct rabbit_wave *wave, struct err *err);
 
 /* The next message of the present consumer, within that time; NULL but with RABBIT_READ_ONE. */
 enum rabbit_reading rabbit_wave_read(struct rabbit_wave *wave, int64_t wait_ms,
-                                     struct store_held **out, struct err *err);
+                                     struct message **out, struct err *err);
 
 #endif

@@ -12,7 +12,7 @@ void redis_hand_init(struct redis_hand *hand, const struct broker_options *optio
 }
 
 static void item_free(struct redis_item *item) {
-    store_held_free(item->held);
+    message_free(item->held);
     free((char *)item->tag.ptr);
     free(item);
 }
@@ -54,7 +54,7 @@ bool redis_hand_knows(struct redis_hand *hand, struct bytes tag) {
     return known;
 }
 
-void redis_hand_add(struct redis_hand *hand, struct bytes tag, struct store_held *held) {
+void redis_hand_add(struct redis_hand *hand, struct bytes tag, struct message *held) {
     struct redis_item *item = memory_new(sizeof *item);
     item->tag = (struct bytes){bytes_dup(tag), tag.len};
     item->held = held;
@@ -86,7 +86,7 @@ size_t redis_hand_known(struct redis_hand *hand) {
 
 /* ---- the engine ---- */
 
-size_t redis_hand_receive(struct redis_hand *hand, struct mono now, struct store_held **out,
+size_t redis_hand_receive(struct redis_hand *hand, struct mono now, struct message **out,
                           size_t max) {
     size_t count = 0;
     pthread_mutex_lock(&hand->mutex);
@@ -107,13 +107,13 @@ size_t redis_hand_receive(struct redis_hand *hand, struct mono now, struct store
     return count;
 }
 
-void redis_hand_settle(struct redis_hand *hand, struct store_held *held) {
+void redis_hand_settle(struct redis_hand *hand, struct message *held) {
     pthread_mutex_lock(&hand->mutex);
     move_to(&hand->settled, held->source);
     pthread_mutex_unlock(&hand->mutex);
 }
 
-void redis_hand_back(struct redis_hand *hand, struct store_held *held, struct mono due) {
+void redis_hand_back(struct redis_hand *hand, struct message *held, struct mono due) {
     struct redis_item *item = held->source;
     pthread_mutex_lock(&hand->mutex);
     item->held = held;

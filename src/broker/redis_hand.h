@@ -18,8 +18,8 @@
 struct redis_item {
     struct list link; /* in waiting, recount or settled */
     struct map_node by_tag;
-    struct bytes tag;        /* owned */
-    struct store_held *held; /* NULL: the engine has it */
+    struct bytes tag;     /* owned */
+    struct message *held; /* NULL: the engine has it */
     struct mono due;
     uint32_t deliveries;
     bool redelivered;
@@ -41,15 +41,15 @@ void redis_hand_free(struct redis_hand *hand); /* what the engine has stays its 
 
 bool redis_hand_knows(struct redis_hand *hand, struct bytes tag);
 /* Its envelope.id, redelivered and deliveries are set. */
-void redis_hand_add(struct redis_hand *hand, struct bytes tag, struct store_held *held_take);
+void redis_hand_add(struct redis_hand *hand, struct bytes tag, struct message *held_take);
 size_t redis_hand_waiting(struct redis_hand *hand);
 size_t redis_hand_known(struct redis_hand *hand); /* by their tags */
 
 /* For the engine: see port/broker.h. */
-size_t redis_hand_receive(struct redis_hand *hand, struct mono now, struct store_held **out,
+size_t redis_hand_receive(struct redis_hand *hand, struct mono now, struct message **out,
                           size_t max);
-void redis_hand_settle(struct redis_hand *hand, struct store_held *held);
-void redis_hand_back(struct redis_hand *hand, struct store_held *held_take, struct mono due);
+void redis_hand_settle(struct redis_hand *hand, struct message *held);
+void redis_hand_back(struct redis_hand *hand, struct message *held_take, struct mono due);
 struct mono redis_hand_next(struct redis_hand *hand);
 
 /* For the source's thread. Up to `max` that are settled, which stay so until they are forgotten. */

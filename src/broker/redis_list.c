@@ -103,7 +103,7 @@ static bool present(struct redis_place *place, struct err *err) {
 
 static void add(struct redis_place *place, const redisReply *tag, const redisReply *element,
                 bool redelivered) {
-    struct store_held *held = redis_message_of_element(
+    struct message *held = redis_message_of_element(
         place->url->list, place->url->id_path, redis_reply_text(tag), redis_reply_text(element));
     held->delivery = arena_dup(&held->arena, redis_reply_text(tag));
     held->redelivered = redelivered;

@@ -37,10 +37,9 @@ static struct bytes put_source(struct arena *arena, const char *const *names,
 
 /* ---- lists and sets ---- */
 
-struct store_held *redis_message_of_member(const char *shape, struct bytes name,
-                                           struct bytes id_path, struct bytes tag,
-                                           struct bytes member) {
-    struct store_held *held = store_held_new();
+struct message *redis_message_of_member(const char *shape, struct bytes name, struct bytes id_path,
+                                        struct bytes tag, struct bytes member) {
+    struct message *held = message_new();
     struct envelope *envelope = &held->envelope;
     held->body = arena_dup(&held->arena, member);
     envelope->header_count = redis_mark_headers(&tag, &held->arena, &envelope->headers);
@@ -52,8 +51,8 @@ struct store_held *redis_message_of_member(const char *shape, struct bytes name,
     return held;
 }
 
-struct store_held *redis_message_of_element(struct bytes list, struct bytes id_path,
-                                            struct bytes tag, struct bytes element) {
+struct message *redis_message_of_element(struct bytes list, struct bytes id_path, struct bytes tag,
+                                         struct bytes element) {
     return redis_message_of_member("list", list, id_path, tag, element);
 }
 
@@ -135,7 +134,7 @@ static bool take_own(struct envelope *envelope, struct arena *arena,
     return true;
 }
 
-static void add_header(struct store_held *held, struct rule_header *headers,
+static void add_header(struct message *held, struct rule_header *headers,
                        const struct redis_message_field *field) {
     struct envelope *envelope = &held->envelope;
     if (envelope->header_count < ENVELOPE_HEADERS_MAX)
@@ -144,8 +143,8 @@ static void add_header(struct store_held *held, struct rule_header *headers,
 }
 
 /* Of the first `own` fields, when they are beside a body, those that are headers; and the marks. */
-static void take_fields(struct store_held *held, const struct redis_message_field *fields,
-                        size_t own, size_t count, bool beside) {
+static void take_fields(struct message *held, const struct redis_message_field *fields, size_t own,
+                        size_t count, bool beside) {
     struct rule_header *headers = arena_alloc(&held->arena, (count + 1) * sizeof *headers);
     for (size_t i = 0; beside && i < own; i++)
         if (!take_own(&held->envelope, &held->arena, &fields[i]))
@@ -195,10 +194,9 @@ static size_t room_for(const struct redis_message_field *fields, size_t count) {
     return room;
 }
 
-struct store_held *redis_message_of_entry(struct bytes stream, struct bytes group,
-                                          struct bytes entry,
-                                          const struct redis_message_field *fields, size_t count) {
-    struct store_held *held = store_held_new_in(NULL, room_for(fields, count));
+struct message *redis_message_of_entry(struct bytes stream, struct bytes group, struct bytes entry,
+                                       const struct redis_message_field *fields, size_t count) {
+    struct message *held = message_new_in(NULL, room_for(fields, count));
     struct envelope *envelope = &held->envelope;
     size_t own = count;
     while (own > 0 && is_mark(fields[own - 1].name))

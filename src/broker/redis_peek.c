@@ -56,8 +56,7 @@ static void list_ask(struct redis_peek *redis, size_t max) {
     redis_connection_add(redis->connection, words, 4);
 }
 
-static size_t list_take(struct redis_peek *redis, const redisReply *reply,
-                        struct store_held **out) {
+static size_t list_take(struct redis_peek *redis, const redisReply *reply, struct message **out) {
     for (size_t i = 0; i < reply->elements; i++) {
         char id[ID_SIZE];
         struct bytes element = redis_reply_text(reply->element[reply->elements - 1 - i]);
@@ -79,7 +78,7 @@ static void set_ask(struct redis_peek *redis, size_t max) {
     redis_set_add_range(redis->connection, &redis->url, redis->done, redis->done + max - 1);
 }
 
-static size_t set_take(struct redis_peek *redis, const redisReply *reply, struct store_held **out) {
+static size_t set_take(struct redis_peek *redis, const redisReply *reply, struct message **out) {
     size_t count = redis_set_count(&redis->url, reply);
     for (size_t i = 0; i < count; i++) {
         struct redis_set_member member = redis_set_at(&redis->url, reply, i);
@@ -110,8 +109,7 @@ static void note_entry(char note[ENTRY_MAX], const redisReply *entry) {
     snprintf(note, ENTRY_MAX, "%.*s", BYTES_ARG(redis_reply_text(entry->element[0])));
 }
 
-static size_t stream_take(struct redis_peek *redis, const redisReply *reply,
-                          struct store_held **out) {
+static size_t stream_take(struct redis_peek *redis, const redisReply *reply, struct message **out) {
     size_t count = 0;
     for (size_t i = 0; i < reply->elements; i++) {
         const redisReply *entry = reply->element[i];
@@ -130,7 +128,7 @@ static size_t stream_take(struct redis_peek *redis, const redisReply *reply,
 struct reading {
     void (*begin)(struct redis_peek *redis);
     void (*ask)(struct redis_peek *redis, size_t max);
-    size_t (*take)(struct redis_peek *redis, const redisReply *reply, struct store_held **out);
+    size_t (*take)(struct redis_peek *redis, const redisReply *reply, struct message **out);
 };
 
 static const struct reading list_reading = {list_begin, list_ask, list_take},
@@ -187,7 +185,7 @@ static enum status begin(struct peek *peek, struct err *err) {
     return status;
 }
 
-static enum status next(struct peek *peek, struct store_held **out, size_t max, size_t *count,
+static enum status next(struct peek *peek, struct message **out, size_t max, size_t *count,
                         struct err *err) {
     struct redis_peek *redis = self(peek);
     *count = 0;

@@ -13,8 +13,8 @@ bool redis_reply_is_entry(const redisReply *reply) {
            reply->element[1]->type == REDIS_REPLY_ARRAY;
 }
 
-struct store_held *redis_reply_entry(const struct redis_url *url, struct bytes entry,
-                                     const redisReply *pairs) {
+struct message *redis_reply_entry(const struct redis_url *url, struct bytes entry,
+                                  const redisReply *pairs) {
     struct redis_message_field fields[FIELDS_MAX];
     size_t count = 0;
     for (size_t i = 0; i + 1 < pairs->elements && count < FIELDS_MAX; i += 2)

@@ -5,13 +5,13 @@
 #include <hiredis/hiredis.h>
 
 #include "broker/redis_url.h"
-#include "port/store.h"
+#include "core/message.h"
 
 struct bytes redis_reply_text(const redisReply *reply); /* borrowed; empty: it is no text */
 /* An entry of a stream: its id, and its fields with their values. */
 bool redis_reply_is_entry(const redisReply *reply);
 /* The message that the fields of an entry make. */
-struct store_held *redis_reply_entry(const struct redis_url *url, struct bytes entry,
-                                     const redisReply *fields);
+struct message *redis_reply_entry(const struct redis_url *url, struct bytes entry,
+                                  const redisReply *fields);
 
 #endif

@@ -130,11 +130,11 @@ enum status redis_set_check_ids(const struct redis_url *url, const redisReply *r
 }
 
 /* The score is when it died: should it be put there again, it is another. */
-struct store_held *redis_set_message(const struct redis_url *url,
-                                     const struct redis_set_member *member) {
+struct message *redis_set_message(const struct redis_url *url,
+                                  const struct redis_set_member *member) {
     char id[ID_SIZE];
     snprintf(id, sizeof id, "%016llx", (unsigned long long)bytes_hash(member->tag));
-    struct store_held *held =
+    struct message *held =
         url->zset.len
             ? redis_message_of_member("zset", url->zset, url->id_path, bytes_of(id), member->body)
             : redis_message_of_member("asynq", url->asynq, BYTES_NONE, member->tag, member->body);

@@ -4,7 +4,7 @@
 #define BROKER_REDIS_SET_H
 
 #include "broker/redis_connection.h"
-#include "port/store.h"
+#include "core/message.h"
 
 /* Adds one command: those in places `from` to `to`, both included. */
 void redis_set_add_range(struct redis_connection *connection, const struct redis_url *url,
@@ -26,7 +26,7 @@ struct redis_set_member redis_set_at(const struct redis_url *url, const redisRep
  * RQ). Taking the id would leave the job where nothing leads to it. */
 enum status redis_set_check_ids(const struct redis_url *url, const redisReply *reply,
                                 struct err *err);
-struct store_held *redis_set_message(const struct redis_url *url,
-                                     const struct redis_set_member *member);
+struct message *redis_set_message(const struct redis_url *url,
+                                  const struct redis_set_member *member);
 
 #endif

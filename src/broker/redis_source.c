@@ -296,8 +296,7 @@ static const struct station_duty duty = {"redis-source", turn, end};
 
 /* ---- the engine's side ---- */
 
-static size_t receive(struct broker *broker, struct instant now, struct store_held **out,
-                      size_t max) {
+static size_t receive(struct broker *broker, struct instant now, struct message **out, size_t max) {
     struct redis_source *source = self(broker);
     size_t got = redis_hand_receive(&source->hand, now.mono, out, max);
     if (got > 0)
@@ -305,12 +304,12 @@ static size_t receive(struct broker *broker, struct instant now, struct store_he
     return got;
 }
 
-static void settle(struct broker *broker, struct store_held *held) {
+static void settle(struct broker *broker, struct message *held) {
     redis_hand_settle(&self(broker)->hand, held);
     bell_ring(&self(broker)->station.bell);
 }
 
-static void hand_back(struct broker *broker, struct store_held *held, struct instant due) {
+static void hand_back(struct broker *broker, struct message *held, struct instant due) {
     redis_hand_back(&self(broker)->hand, held, due.mono);
     bell_ring(&self(broker)->station.bell);
 }

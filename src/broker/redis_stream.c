@@ -28,7 +28,7 @@ static bool refuse(struct redis_place *place, redisReply *reply, struct err *err
 
 static void add(struct redis_place *place, struct bytes entry, const redisReply *pairs,
                 uint32_t deliveries) {
-    struct store_held *held = redis_reply_entry(place->url, entry, pairs);
+    struct message *held = redis_reply_entry(place->url, entry, pairs);
     held->deliveries = deliveries;
     held->redelivered = deliveries > 1;
     redis_hand_add(place->hand, entry, held);

@@ -85,7 +85,7 @@ void returns_next_connection(struct returns *returns) {
     pthread_mutex_unlock(&returns->mutex);
 }
 
-void returns_deduct(struct returns *returns, struct store_held *held) {
+void returns_deduct(struct returns *returns, struct message *held) {
     pthread_mutex_lock(&returns->mutex);
     const struct returned *returned = find(returns, held->envelope.id);
     if (returned && held->deliveries > 0)

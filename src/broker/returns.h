@@ -12,7 +12,7 @@
 
 #include "base/list.h"
 #include "base/map.h"
-#include "port/store.h"
+#include "core/message.h"
 
 enum { RETURNS_MAX = 16384 };
 
@@ -33,6 +33,6 @@ void returns_note(struct returns *returns, struct bytes id);
 void returns_note_lost(struct returns *returns, struct bytes id);
 void returns_next_connection(struct returns *returns);
 /* It was given: takes off of `deliveries` what going back has caused. */
-void returns_deduct(struct returns *returns, struct store_held *held);
+void returns_deduct(struct returns *returns, struct message *held);
 
 #endif

@@ -8,7 +8,7 @@ static struct parcel *of_link(struct list *link) {
     return CONTAINER_OF(link, struct parcel, link);
 }
 
-struct parcel *parcel_new(struct store_held *held_take) {
+struct parcel *parcel_new(struct message *held_take) {
     struct parcel *parcel = memory_new(sizeof *parcel);
     list_init(&parcel->link);
     parcel->held = held_take;
@@ -20,7 +20,7 @@ struct parcel *parcel_new(struct store_held *held_take) {
 
 void parcel_free(struct parcel *parcel) {
     if (parcel->place != PARCEL_OUT)
-        store_held_free(parcel->held);
+        message_free(parcel->held);
     free((char *)parcel->id.ptr);
     free(parcel->reply);
     free(parcel);
@@ -112,7 +112,7 @@ static void forget_tag(struct shelf *shelf, struct parcel *parcel) {
 
 /* ---- the engine's side ---- */
 
-size_t shelf_receive(struct shelf *shelf, struct mono now, struct store_held **out, size_t max) {
+size_t shelf_receive(struct shelf *shelf, struct mono now, struct message **out, size_t max) {
     size_t count = 0;
     pthread_mutex_lock(&shelf->mutex);
     LIST_EACH_SAFE(link, &shelf->places[PARCEL_READY]) {
@@ -128,7 +128,7 @@ size_t shelf_receive(struct shelf *shelf, struct mono now, struct store_held **o
     return count;
 }
 
-void shelf_settle(struct shelf *shelf, struct store_held *held) {
+void shelf_settle(struct shelf *shelf, struct message *held) {
     struct parcel *parcel = held->source;
     pthread_mutex_lock(&shelf->mutex);
     assert(parcel->place == PARCEL_OUT && parcel->held == held);
@@ -138,7 +138,7 @@ void shelf_settle(struct shelf *shelf, struct store_held *held) {
     pthread_mutex_unlock(&shelf->mutex);
 }
 
-void shelf_hand_back(struct shelf *shelf, struct store_held *held_take, struct mono due) {
+void shelf_hand_back(struct shelf *shelf, struct message *held_take, struct mono due) {
     struct parcel *parcel = held_take->source;
     pthread_mutex_lock(&shelf->mutex);
     assert(parcel->place == PARCEL_OUT && parcel->held == held_take);

@@ -22,7 +22,7 @@
 
 #include "base/list.h"
 #include "base/map.h"
-#include "port/store.h"
+#include "core/message.h"
 
 enum {
     SHELF_LOST_MAX = 4096, /* the oldest are dropped: somebody else was given them */
@@ -36,14 +36,14 @@ struct parcel {
     struct list link; /* in the list of its place */
     struct map_node by_id;
     enum parcel_place place;
-    struct store_held *held; /* READY and OUT; NULL afterwards */
-    struct mono due;         /* READY: not given before */
-    struct bytes id;         /* of the message; the parcel's own copy */
-    uint64_t print;          /* of its body */
-    uint64_t tag;            /* how the server is told which one: a number … */
-    char *reply;             /* … or a text; NULL: none */
-    bool unannounced;        /* the server is not told that it died: that would come back as news */
-    bool letter;             /* once settled: it died, rather than succeeded */
+    struct message *held; /* READY and OUT; NULL afterwards */
+    struct mono due;      /* READY: not given before */
+    struct bytes id;      /* of the message; the parcel's own copy */
+    uint64_t print;       /* of its body */
+    uint64_t tag;         /* how the server is told which one: a number … */
+    char *reply;          /* … or a text; NULL: none */
+    bool unannounced;     /* the server is not told that it died: that would come back as news */
+    bool letter;          /* once settled: it died, rather than succeeded */
     bool stale;
     bool handed_back; /* READY: it was received before */
     bool keep;        /* READY: giving it back to the server would cost it something */
@@ -66,14 +66,14 @@ struct shelf {
 void shelf_init(struct shelf *shelf);
 void shelf_free(struct shelf *shelf); /* with all that is READY; OUT ones are the engine's */
 
-struct parcel *parcel_new(struct store_held *held_take);
+struct parcel *parcel_new(struct message *held_take);
 void parcel_free(struct parcel *parcel); /* with `held` unless it is OUT */
 
 /* ---- the engine's side; see port/broker.h ---- */
 
-size_t shelf_receive(struct shelf *shelf, struct mono now, struct store_held **out, size_t max);
-void shelf_settle(struct shelf *shelf, struct store_held *held);
-void shelf_hand_back(struct shelf *shelf, struct store_held *held_take, struct mono due);
+size_t shelf_receive(struct shelf *shelf, struct mono now, struct message **out, size_t max);
+void shelf_settle(struct shelf *shelf, struct message *held);
+void shelf_hand_back(struct shelf *shelf, struct message *held_take, struct mono due);
 struct mono shelf_next_wake(struct shelf *shelf);
 size_t shelf_ready(struct shelf *shelf);
 

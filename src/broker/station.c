@@ -62,17 +62,17 @@ void station_health(struct broker *broker, struct broker_health *out) {
     contact_health(&self(broker)->contact, out);
 }
 
-size_t station_receive(struct broker *broker, struct instant now, struct store_held **out,
+size_t station_receive(struct broker *broker, struct instant now, struct message **out,
                        size_t max) {
     return shelf_receive(self(broker)->shelf, now.mono, out, max);
 }
 
-void station_settle(struct broker *broker, struct store_held *held) {
+void station_settle(struct broker *broker, struct message *held) {
     shelf_settle(self(broker)->shelf, held);
     bell_ring(&self(broker)->bell);
 }
 
-void station_hand_back(struct broker *broker, struct store_held *held_take, struct instant due) {
+void station_hand_back(struct broker *broker, struct message *held_take, struct instant due) {
     shelf_hand_back(self(broker)->shelf, held_take, due.mono);
 }
 

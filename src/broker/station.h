@@ -52,10 +52,9 @@ void station_listen(struct broker *broker, void (*ready)(void *arg), void *arg);
 #define STATION_OUTSIDE .want = station_want, .health = station_health, .listen = station_listen
 
 /* Of one that has a shelf: */
-size_t station_receive(struct broker *broker, struct instant now, struct store_held **out,
-                       size_t max);
-void station_settle(struct broker *broker, struct store_held *held);
-void station_hand_back(struct broker *broker, struct store_held *held_take, struct instant due);
+size_t station_receive(struct broker *broker, struct instant now, struct message **out, size_t max);
+void station_settle(struct broker *broker, struct message *held);
+void station_hand_back(struct broker *broker, struct message *held_take, struct instant due);
 struct mono station_next_wake(struct broker *broker);
 uint64_t station_lag(struct broker *broker);
 

@@ -58,7 +58,7 @@ void body_room_serve(struct engine *engine) {
 /* ---- bodies of flights ---- */
 
 void body_room_enter(struct flight *flight) {
-    store_held_count(flight->held, flight->queue->engine->options.memory);
+    message_count_body(flight->held, flight->queue->engine->options.memory);
     flight->has_body = flight->held->body.len > 0;
     flight->queue->bodies += flight->has_body;
 }
@@ -69,25 +69,25 @@ void body_room_leave(struct flight *flight) {
 }
 
 void body_room_drop(struct flight *flight) {
-    store_held_drop_body(flight->held);
+    message_drop_body(flight->held);
     if (flight->held->body_dropped)
         body_room_leave(flight);
 }
 
 enum status body_room_reload(struct flight *flight, struct err *err) {
     struct store *store = flight->queue->engine->store;
-    struct store_held *held = flight->held, *again = NULL;
+    struct message *held = flight->held, *again = NULL;
     if (!held->body_dropped)
         return STATUS_OK;
     enum status status = store->vtable->get_seq(store, held->seq, &again, err);
     if (status != STATUS_OK)
         return status;
-    if (store_held_set_body(held, again->body))
+    if (message_set_body(held, again->body))
         held->body_dropped = false;
     else
         status = err_set(err, STATUS_BUSY, "there is no memory for a body of %zu bytes",
                          again->body.len);
-    store_held_free(again);
+    message_free(again);
     if (status == STATUS_OK)
         body_room_enter(flight);
     return status;

@@ -159,7 +159,7 @@ enum { ENGINE_LEASE_TEXT_SIZE = 33 }; /* a lease as its worker knows it: hex, wi
 /* One message for a worker. */
 struct engine_leased {
     char lease[ENGINE_LEASE_TEXT_SIZE];
-    const struct store_held *held;     /* the engine's; borrowed for `done` alone */
+    const struct message *held;        /* the engine's; borrowed for `done` alone */
     uint32_t attempt;                  /* that this hand-over is */
     const struct rule_header *headers; /* as the worker is to see them; as long as `held` */
     size_t header_count;
@@ -232,7 +232,7 @@ struct engine_request {
 
     /* REPORT (SEMANTICS 13.3): the message as far as it is known, its failure, and its body. The
      * engine takes `held` and answers with it (state, letter_id, next_attempt_at, reason set). */
-    struct store_held *held_take;
+    struct message *held_take;
     struct outcome outcome; /* texts in held's arena */
     enum verdict verdict;   /* out */
 

@@ -19,7 +19,7 @@ static bool is_too_old(const struct queue *queue, const struct envelope *envelop
     return now.ms - since.ms > queue->rules.policy->expire_ms;
 }
 
-static void put_why(const struct queue *queue, struct store_held *held) {
+static void put_why(const struct queue *queue, struct message *held) {
     char memory[EXPIRY_WHY_MAX];
     struct buf why;
     buf_init_fixed(&why, memory, sizeof memory);
@@ -29,7 +29,7 @@ static void put_why(const struct queue *queue, struct store_held *held) {
     held->envelope.why = arena_dup(&held->arena, buf_view(&why));
 }
 
-bool expiry_takes(struct queue *queue, struct store_held *held) {
+bool expiry_takes(struct queue *queue, struct message *held) {
     struct envelope *envelope = &held->envelope;
     if (queue->rules.policy->expire_ms == 0 || was_handed_over(envelope) ||
         !is_too_old(queue, envelope))

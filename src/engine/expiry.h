@@ -8,6 +8,6 @@
 #include "engine/state.h"
 
 /* True: the message has expired, and is taken. */
-bool expiry_takes(struct queue *queue, struct store_held *held);
+bool expiry_takes(struct queue *queue, struct message *held);
 
 #endif

@@ -114,7 +114,7 @@ static void add_message(struct fetch *fetch, const struct flight *flight) {
 /* What the worker says of itself stands in the envelope with the lease, so that a failure without
  * those members, or no answer at all, is still attributed to the worker. */
 static void name_worker(struct flight *flight, const struct engine_lease *ask) {
-    struct store_held *held = flight->held;
+    struct message *held = flight->held;
     held->envelope.version = arena_dup(&held->arena, bytes_clip(ask->version, OUTCOME_TYPE_MAX));
     held->envelope.instance =
         ask->instance.len > 0 ? arena_dup(&held->arena, bytes_clip(ask->instance, OUTCOME_TYPE_MAX))

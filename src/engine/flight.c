@@ -19,7 +19,7 @@
 #include "engine/suspect.h"
 #include "engine/tracing.h"
 
-struct flight *flight_new(struct queue *queue, struct store_held *held) {
+struct flight *flight_new(struct queue *queue, struct message *held) {
     struct flight *flight = pool_get(queue->engine->flights, sizeof *flight);
     *flight = (struct flight){.queue = queue};
     flight->held = held;
@@ -49,7 +49,7 @@ void flight_free(struct flight *flight) {
     map_remove(&flight->queue->by_id, &flight->by_id);
     list_remove(&flight->recording);
     lease_free(flight->lease);
-    store_held_free(flight->held);
+    message_free(flight->held);
     pool_put(flight);
 }
 

@@ -71,7 +71,7 @@ static struct bytes name_of(char from, struct bytes text, struct arena *arena) {
     return (struct bytes){name, 1 + 2 * sizeof hash};
 }
 
-static struct bytes header_key(struct bytes header, struct store_held *held) {
+static struct bytes header_key(struct bytes header, struct message *held) {
     const struct envelope *envelope = &held->envelope;
     for (size_t i = 0; i < envelope->header_count; i++) {
         if (bytes_eq_nocase(envelope->headers[i].name, header))
@@ -81,7 +81,7 @@ static struct bytes header_key(struct bytes header, struct store_held *held) {
 }
 
 /* Numbers by their exact text; objects, arrays and null are no keys. */
-static struct bytes body_key(struct bytes path, struct store_held *held) {
+static struct bytes body_key(struct bytes path, struct message *held) {
     struct json body, value;
     struct bytes text;
     if (json_parse(held->body, &body, NULL) != STATUS_OK || !json_path_get(body, path, &value))
@@ -93,7 +93,7 @@ static struct bytes body_key(struct bytes path, struct store_held *held) {
 }
 
 /* In the message's own arena; ptr NULL: it has none. */
-static struct bytes key_of(const struct queue *queue, struct store_held *held) {
+static struct bytes key_of(const struct queue *queue, struct message *held) {
     const struct engine_idempotency *rules = &queue->rules.idempotency;
     if (rules->path.len > 0)
         return body_key(rules->path, held);
@@ -171,7 +171,7 @@ void idempotency_release(struct flight *flight) {
     queue_visit(flight->queue);
 }
 
-struct store_held *idempotency_next(struct queue *queue) {
+struct message *idempotency_next(struct queue *queue) {
     struct idempotency *idempotency = queue->idempotency;
     struct store *store = queue->engine->store;
     while (!list_empty(&idempotency->free)) {
@@ -186,7 +186,7 @@ struct store_held *idempotency_next(struct queue *queue) {
         }
         uint64_t seq = claim->waiting[claim->first++];
         claim->count--;
-        struct store_held *held = store->vtable->take_one(store, queue->number, seq);
+        struct message *held = store->vtable->take_one(store, queue->number, seq);
         if (held)
             return held;
     }
@@ -197,7 +197,7 @@ struct store_held *idempotency_next(struct queue *queue) {
 
 static void give_back(struct flight *flight, struct mono due) {
     struct store *store = flight->queue->engine->store;
-    struct store_held *held = flight->held;
+    struct message *held = flight->held;
     flight->held = NULL;
     flight_free(flight);
     store->vtable->give_back(store, held, due);

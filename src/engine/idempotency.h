@@ -23,7 +23,7 @@ void idempotency_claim(struct flight *flight);
 /* Its key, if it has one, is free for the next. */
 void idempotency_release(struct flight *flight);
 /* The next one that waited for a key that is free now; NULL: none. */
-struct store_held *idempotency_next(struct queue *queue);
+struct message *idempotency_next(struct queue *queue);
 /* It succeeded: the commit that ends it says so of its key. */
 void idempotency_keep(struct flight *flight);
 

@@ -80,10 +80,10 @@ void intake_begin(struct queue *queue) {
 
 /* ---- what was received ---- */
 
-void intake_settle_copy(struct queue *queue, struct store_held *held) {
+void intake_settle_copy(struct queue *queue, struct message *held) {
     queue->results[RESULT_DUPLICATE]++;
     queue->broker->vtable->settle(queue->broker, held);
-    store_held_free(held);
+    message_free(held);
 }
 
 static bool is_under_way(const struct queue *queue, struct bytes id) {
@@ -95,7 +95,7 @@ static bool is_under_way(const struct queue *queue, struct bytes id) {
 }
 
 /* Given again while the first is with us, it waits for what becomes of that one. */
-static bool wait_for_twin(struct queue *queue, struct store_held *held) {
+static bool wait_for_twin(struct queue *queue, struct message *held) {
     struct engine *engine = queue->engine;
     if (!held->redelivered || !is_under_way(queue, held->envelope.id))
         return false;
@@ -105,8 +105,7 @@ static bool wait_for_twin(struct queue *queue, struct store_held *held) {
 }
 
 /* Now, or before it was edited. What cannot be read is taken for another. */
-static bool has_had_body(struct queue *queue, const struct store_held *before,
-                         struct store_held *held) {
+static bool has_had_body(struct queue *queue, const struct message *before, struct message *held) {
     struct store *store = queue->engine->store;
     struct bytes first;
     return bytes_eq(before->body, held->body) ||
@@ -118,9 +117,9 @@ static bool has_had_body(struct queue *queue, const struct store_held *before,
 
 /* A redelivery of a message that the store holds (SEMANTICS 1.3): its source may have given it
  * before, and id and body are equal. `known`: the store holds its id. */
-static bool is_held(struct queue *queue, struct store_held *held, bool known) {
+static bool is_held(struct queue *queue, struct message *held, bool known) {
     struct store *store = queue->engine->store;
-    struct store_held *before = NULL;
+    struct message *before = NULL;
     struct err err;
     if (!known)
         return false;
@@ -129,12 +128,12 @@ static bool is_held(struct queue *queue, struct store_held *held, bool known) {
         status == STATUS_OK && !before->envelope.read_only && has_had_body(queue, before, held);
     if (same)
         intake_settle_copy(queue, held);
-    store_held_free(before);
+    message_free(before);
     return same;
 }
 
 /* Its category, reason and why are set. */
-static void bury_unattempted(struct queue *queue, struct store_held *held, enum cause cause) {
+static void bury_unattempted(struct queue *queue, struct message *held, enum cause cause) {
     struct envelope *envelope = &held->envelope;
     struct flight *flight = flight_new(queue, held);
     envelope->instance = queue->engine->options.instance;
@@ -145,7 +144,7 @@ static void bury_unattempted(struct queue *queue, struct store_held *held, enum 
 }
 
 /* `created_at` is its source's word; WALL_NEVER: it has none. */
-static bool is_poison(struct queue *queue, struct store_held *held, struct wall created_at) {
+static bool is_poison(struct queue *queue, struct message *held, struct wall created_at) {
     struct envelope *envelope = &held->envelope;
     uint64_t allowed = queue->rules.policy->poison.deliveries;
     char why[WHY_MAX];
@@ -160,7 +159,7 @@ static bool is_poison(struct queue *queue, struct store_held *held, struct wall 
 }
 
 /* There is nothing that a handler could be given. */
-static bool is_gone(struct queue *queue, struct store_held *held) {
+static bool is_gone(struct queue *queue, struct message *held) {
     struct envelope *envelope = &held->envelope;
     if (!pointer_is_empty(envelope))
         return false;
@@ -171,7 +170,7 @@ static bool is_gone(struct queue *queue, struct store_held *held) {
     return true;
 }
 
-static bool admit(struct queue *queue, struct store_held *held, bool known) {
+static bool admit(struct queue *queue, struct message *held, bool known) {
     struct envelope *envelope = &held->envelope;
     struct wall created_at = envelope->created_at;
     envelope->queue = queue->name;
@@ -188,7 +187,7 @@ static bool admit(struct queue *queue, struct store_held *held, bool known) {
 
 /* Which of them the store may hold; asked for all at once, since most brokers cannot say that they
  * gave a message for the first time. */
-static void look_up(struct queue *queue, struct store_held *const *held, size_t count,
+static void look_up(struct queue *queue, struct message *const *held, size_t count,
                     bool known[AT_ONCE]) {
     struct store *store = queue->engine->store;
     struct bytes ids[AT_ONCE];
@@ -204,9 +203,9 @@ static void look_up(struct queue *queue, struct store_held *const *held, size_t 
 }
 
 /* Those that are to be handed over, at most AT_ONCE. True: there may be more. */
-static bool receive_some(struct queue *queue, size_t max, struct store_held **out, size_t *count) {
+static bool receive_some(struct queue *queue, size_t max, struct message **out, size_t *count) {
     struct broker *broker = queue->broker;
-    struct store_held *held[AT_ONCE];
+    struct message *held[AT_ONCE];
     bool known[AT_ONCE];
     size_t want = max < AT_ONCE ? max : AT_ONCE;
     size_t got = want ? broker->vtable->receive(broker, queue->engine->now, held, want) : 0;
@@ -226,7 +225,7 @@ static bool is_stored_first(const struct queue *queue) {
            idempotency->path.len > 0 || idempotency->header.len > 0;
 }
 
-static void store_one(struct queue *queue, struct store_held *held) {
+static void store_one(struct queue *queue, struct message *held) {
     struct flight *flight = flight_new(queue, held);
     held->envelope.state = STATE_QUEUED;
     flight->op = STORE_PUT;
@@ -237,7 +236,7 @@ static void store_one(struct queue *queue, struct store_held *held) {
 
 /* As many as could be handed over; what is on its way counts. */
 static void store_first(struct queue *queue, size_t room) {
-    struct store_held *held[AT_ONCE];
+    struct message *held[AT_ONCE];
     size_t got;
     receive_some(queue, room > queue->arriving ? room - queue->arriving : 0, held, &got);
     for (size_t i = 0; i < got; i++)
@@ -246,7 +245,7 @@ static void store_first(struct queue *queue, size_t room) {
 
 /* ---- receiving ---- */
 
-static size_t receive_fresh(struct queue *queue, struct store_held **out, size_t max) {
+static size_t receive_fresh(struct queue *queue, struct message **out, size_t max) {
     size_t count = 0, some;
     bool more = true;
     while (more) {
@@ -256,7 +255,7 @@ static size_t receive_fresh(struct queue *queue, struct store_held **out, size_t
     return count;
 }
 
-size_t intake_receive(struct queue *queue, struct store_held **out, size_t max) {
+size_t intake_receive(struct queue *queue, struct message **out, size_t max) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
     if (!intake_is_server(queue))
@@ -281,14 +280,14 @@ struct mono intake_next_wake(struct queue *queue) {
 
 void intake_return(struct flight *flight) {
     struct queue *queue = flight->queue;
-    struct store_held *held = flight->held;
+    struct message *held = flight->held;
     struct instant now = queue->engine->now;
     flight->held = NULL;
     flight_free(flight);
     queue->broker->vtable->hand_back(queue->broker, held, now);
 }
 
-void intake_complete(struct store_held *held) {
+void intake_complete(struct message *held) {
     struct envelope *envelope = &held->envelope;
     unsigned char hash[crypto_hash_sha256_BYTES];
     if (envelope->content_hash[0])
@@ -301,12 +300,12 @@ void intake_complete(struct store_held *held) {
 static bool is_looked_at(const struct flight *flight) {
     const struct queue *queue = flight->queue;
     struct store *store = queue->engine->store;
-    struct store_held *before = NULL;
+    struct message *before = NULL;
     struct err err;
     enum status status =
         store->vtable->get(store, queue->name, flight->held->envelope.id, &before, &err);
     bool looked_at = status != STATUS_OK || before->envelope.read_only;
-    store_held_free(before);
+    message_free(before);
     return looked_at;
 }
 

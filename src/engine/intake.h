@@ -18,7 +18,7 @@ bool intake_is_server(const struct queue *queue); /* its broker's messages are n
 /* Begins to fetch, once it is known whether anything is wanted. */
 void intake_begin(struct queue *queue);
 /* Up to `max` that may be handed over now. */
-size_t intake_receive(struct queue *queue, struct store_held **out, size_t max);
+size_t intake_receive(struct queue *queue, struct message **out, size_t max);
 struct mono intake_next_wake(struct queue *queue);
 /* While the breaker is open: when it may be probed, or fetching for that may begin. `may_take`: a
  * message that was never attempted could be handed over, were there one. */
@@ -28,11 +28,11 @@ void intake_want(struct queue *queue);
 /* It is not in the store, which it came from a broker without, or is there as an old letter. */
 bool intake_is_fresh(const struct flight *flight);
 /* It is held already: its broker may forget it. */
-void intake_settle_copy(struct queue *queue, struct store_held *held);
+void intake_settle_copy(struct queue *queue, struct message *held);
 /* Back to its broker, with nothing recorded. Frees the flight. */
 void intake_return(struct flight *flight);
 /* Before it is put into the store: what a push would have noted. */
-void intake_complete(struct store_held *held);
+void intake_complete(struct message *held);
 /* Its source gave it, and the store holds its id: whether it is another message, rather than a
  * redelivery of the one that is held (SEMANTICS 1.3). */
 bool intake_is_another(const struct flight *flight);

@@ -234,7 +234,7 @@ bool lease_settle(struct flight *flight) {
 
 static void take_back(struct flight *flight, enum status status, const struct err *err) {
     struct queue *queue = flight->queue;
-    struct store_held *held = flight->held;
+    struct message *held = flight->held;
     fetch_refused(flight->lease->fetch, status, err);
     flight->lease->fetch = NULL;
     queue->running--;
@@ -259,7 +259,7 @@ void lease_refuse(struct flight *flight, enum status status, const struct err *e
     extended(lease);
 }
 
-static void recover_one(struct queue *queue, struct store_held *held) {
+static void recover_one(struct queue *queue, struct message *held) {
     struct flight *flight = flight_new(queue, held);
     struct lease *lease = lease_new(flight, LEASE_ALIVE);
     held->envelope.state = stored_state(held->envelope.state);
@@ -274,7 +274,7 @@ static void recover_one(struct queue *queue, struct store_held *held) {
 void lease_recover(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
-    struct store_held *held[RECOVER_AT_ONCE];
+    struct message *held[RECOVER_AT_ONCE];
     size_t got;
     do {
         got = store->vtable->take(store, queue->number, TAKE_LEASED, engine->now, held,

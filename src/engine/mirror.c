@@ -101,7 +101,7 @@ static struct headers headers_of(struct flight *flight) {
 /* ---- publishing ---- */
 
 /* A Kafka record without a value is not one whose value is empty. */
-static struct bytes body_of(const struct store_held *held) {
+static struct bytes body_of(const struct message *held) {
     return pointer_is_tombstone(held->envelope.source, held->body) ? BYTES_NONE : held->body;
 }
 

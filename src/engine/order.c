@@ -12,7 +12,7 @@ bool order_closes_key(const struct queue *queue, const struct envelope *letter) 
 }
 
 /* It was never attempted, so it has no failure of its own: it is filed where its head is. */
-static void follow(struct queue *queue, struct store_held *held, const struct envelope *head) {
+static void follow(struct queue *queue, struct message *held, const struct envelope *head) {
     struct flight *flight = flight_new(queue, held);
     struct envelope *envelope = &held->envelope;
     char why[WHY_MAX];
@@ -28,9 +28,9 @@ static void follow(struct queue *queue, struct store_held *held, const struct en
     record_decided(flight);
 }
 
-static void follow_all(struct queue *queue, struct store_held **held, size_t count) {
+static void follow_all(struct queue *queue, struct message **held, size_t count) {
     struct store *store = queue->engine->store;
-    struct store_held *head = NULL;
+    struct message *head = NULL;
     struct err err;
     enum status status =
         store->vtable->get(store, queue->name, held[0]->envelope.blocked_by, &head, &err);
@@ -48,13 +48,13 @@ static void follow_all(struct queue *queue, struct store_held **held, size_t cou
         else
             store->vtable->give_back(store, held[i], queue->engine->now.mono);
     }
-    store_held_free(head);
+    message_free(head);
 }
 
 /* All of one call are of one key. */
 void order_feed(struct queue *queue) {
     struct store *store = queue->engine->store;
-    struct store_held *held[AT_ONCE];
+    struct message *held[AT_ONCE];
     if (queue->rules.order != ORDER_KEY)
         return;
     size_t count = store->vtable->take_blocked(store, queue->number, queue->rules.blocked_limit,

@@ -40,7 +40,7 @@ static struct mono hold(struct queue *queue) {
 static void wait_in_store(struct flight *flight) {
     struct queue *queue = flight->queue;
     struct store *store = queue->engine->store;
-    struct store_held *held = flight->held;
+    struct message *held = flight->held;
     flight->held = NULL;
     flight_free(flight);
     store->vtable->give_back(store, held, hold(queue));
@@ -77,7 +77,7 @@ static void published(struct flight *flight, bool taken, const struct err *err) 
 
 static void publish(struct flight *flight) {
     const struct engine_options *options = &flight->queue->engine->options;
-    struct store_held *held = flight->held;
+    struct message *held = flight->held;
     const struct envelope *envelope = &held->envelope;
     struct sink *sink = options->origin ? options->origin(options->origin_arg, envelope) : NULL;
     if (!sink) {
@@ -96,7 +96,7 @@ static void publish(struct flight *flight) {
 }
 
 /* A kill sends twice what is on its way: no more than the concurrency (SEMANTICS 12.2). */
-void origin_send(struct queue *queue, struct store_held *held) {
+void origin_send(struct queue *queue, struct message *held) {
     struct store *store = queue->engine->store;
     if (queue->going >= queue->rules.concurrency) {
         store->vtable->give_back(store, held, mono_after(queue->engine->now.mono, ORIGIN_LOOK_MS));
@@ -112,18 +112,18 @@ void origin_send(struct queue *queue, struct store_held *held) {
 
 /* The letter that a flight's message is, and the message as it came. */
 struct returning {
-    struct store_held *letter;
+    struct message *letter;
     struct envelope came;
 };
 
-static void hand_back_soon(struct queue *queue, struct store_held *held) {
+static void hand_back_soon(struct queue *queue, struct message *held) {
     struct instant now = queue->engine->now;
     queue->broker->vtable->hand_back(
         queue->broker, held, (struct instant){now.wall, mono_after(now.mono, ORIGIN_LOOK_MS)});
 }
 
 /* A round begins, as with any replay; its number was counted when it was sent. */
-static struct envelope next_round(const struct envelope *letter, const struct store_held *held,
+static struct envelope next_round(const struct envelope *letter, const struct message *held,
                                   struct arena *arena, struct wall now) {
     struct envelope envelope = *letter;
     comeback_join(&envelope, &held->envelope, arena);
@@ -142,7 +142,7 @@ static struct envelope next_round(const struct envelope *letter, const struct st
 }
 
 /* Durable as that letter, then settled at its source; the store gives it when it is due. */
-static void take_up(struct queue *queue, struct store_held *held, struct store_held *letter) {
+static void take_up(struct queue *queue, struct message *held, struct message *letter) {
     struct flight *flight = flight_new(queue, held);
     struct returning *returning = arena_alloc(&held->arena, sizeof *returning);
     *returning = (struct returning){letter, held->envelope};
@@ -155,11 +155,11 @@ static void take_up(struct queue *queue, struct store_held *held, struct store_h
     record_decided(flight);
 }
 
-bool origin_comes_back(struct queue *queue, struct store_held *held) {
+bool origin_comes_back(struct queue *queue, struct message *held) {
     struct store *store = queue->engine->store;
     const struct envelope *envelope = &held->envelope;
     struct comeback comeback;
-    struct store_held *letter = NULL;
+    struct message *letter = NULL;
     struct err err;
     if (!comeback_read(envelope->headers, envelope->header_count, &comeback) ||
         store->vtable->get(store, queue->name, comeback.letter, &letter, &err) != STATUS_OK)
@@ -176,15 +176,15 @@ bool origin_comes_back(struct queue *queue, struct store_held *held) {
         hand_back_soon(queue, held);
         break;
     case COMEBACK_STRANGER:
-        store_held_free(letter);
+        message_free(letter);
         return false;
     }
-    store_held_free(letter);
+    message_free(letter);
     return true;
 }
 
 void origin_put_off(struct flight *flight) {
-    struct store_held *held = flight->held;
+    struct message *held = flight->held;
     held->envelope = flight->returning->came;
     held->seq = 0;
     origin_free(flight);
@@ -194,19 +194,19 @@ void origin_put_off(struct flight *flight) {
 
 void origin_free(struct flight *flight) {
     if (flight->returning)
-        store_held_free(flight->returning->letter);
+        message_free(flight->returning->letter);
     flight->returning = NULL;
 }
 
 /* ---- queues that are not ours ---- */
 
-static size_t receive_nothing(struct broker *broker, struct instant now, struct store_held **out,
+static size_t receive_nothing(struct broker *broker, struct instant now, struct message **out,
                               size_t max) {
     (void)broker, (void)now, (void)out, (void)max;
     return 0;
 }
 
-static void settle_nothing(struct broker *broker, struct store_held *held) {
+static void settle_nothing(struct broker *broker, struct message *held) {
     (void)broker, (void)held;
 }
 
@@ -218,7 +218,7 @@ struct broker origin_no_broker = {&no_broker};
 void origin_feed(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
-    struct store_held *held;
+    struct message *held;
     while (queue->going < queue->rules.concurrency && body_room(queue) &&
            store->vtable->take(store, queue->number, TAKE_DUE, engine->now, &held, 1)) {
         if (held->envelope.to_origin)

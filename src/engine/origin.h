@@ -18,9 +18,9 @@
 #include "engine/state.h"
 
 /* Publishes a letter that is to go to its origin. Takes it. */
-void origin_send(struct queue *queue, struct store_held *held_take);
+void origin_send(struct queue *queue, struct message *held_take);
 /* Whether a message that was received is dealt with: it is a letter that comes back. */
-bool origin_comes_back(struct queue *queue, struct store_held *held);
+bool origin_comes_back(struct queue *queue, struct message *held);
 /* Somebody else changed the letter first: what came is looked at again soon. Takes it out of the
  * flight. */
 void origin_put_off(struct flight *flight);

@@ -57,7 +57,7 @@ bool queue_has_slot(const struct queue *queue) {
 }
 
 /* What the broker never gave away before goes back there. */
-void queue_give_back(struct queue *queue, struct store_held *held, struct mono due) {
+void queue_give_back(struct queue *queue, struct message *held, struct mono due) {
     struct store *store = queue->engine->store;
     if (held->seq == 0)
         queue->broker->vtable->hand_back(queue->broker, held,
@@ -77,7 +77,7 @@ static bool has_all_replays(const struct queue *queue) {
 /* ---- what is taken and goes back at once: true, and the message is gone ---- */
 
 /* Of those who fetch, none may be left whom this message can be given to. */
-static bool finds_no_worker(struct queue *queue, struct store_held *held) {
+static bool finds_no_worker(struct queue *queue, struct message *held) {
     if (!queue_leases(queue) || held->envelope.to_origin ||
         fetch_has_place(queue, held->envelope.suspect))
         return false;
@@ -86,7 +86,7 @@ static bool finds_no_worker(struct queue *queue, struct store_held *held) {
 }
 
 /* A replay's first attempt is a first attempt; what goes to its origin is not attempted at all. */
-static bool is_over_budget(struct queue *queue, struct store_held *held) {
+static bool is_over_budget(struct queue *queue, struct message *held) {
     struct store *store = queue->engine->store;
     if (held->envelope.to_origin || envelope_tries(&held->envelope) == 0 ||
         budget_retry(&queue->budget, &queue->rules.policy->retry, queue->engine->now.mono,
@@ -99,7 +99,7 @@ static bool is_over_budget(struct queue *queue, struct store_held *held) {
 /* ---- handing over ---- */
 
 /* NULL: it waits again, or needs no hand-over. */
-static struct flight *admit(struct queue *queue, struct store_held *held) {
+static struct flight *admit(struct queue *queue, struct message *held) {
     if (held->envelope.to_origin) {
         origin_send(queue, held);
         return NULL;
@@ -122,13 +122,13 @@ static void begin(struct flight *flight, bool probe) {
     flight_hand_over(flight, probe);
 }
 
-static void hand_over(struct queue *queue, struct store_held *held, bool probe) {
+static void hand_over(struct queue *queue, struct message *held, bool probe) {
     struct flight *flight = admit(queue, held);
     if (flight)
         begin(flight, probe);
 }
 
-bool queue_hand_over_alone(struct queue *queue, struct store_held *held, bool confirming) {
+bool queue_hand_over_alone(struct queue *queue, struct message *held, bool confirming) {
     struct flight *flight = admit(queue, held);
     if (!flight)
         return false;
@@ -140,7 +140,7 @@ bool queue_hand_over_alone(struct queue *queue, struct store_held *held, bool co
 }
 
 static void feed_suspect(struct queue *queue) {
-    struct store_held *held = free_slots(queue) ? suspect_next(queue) : NULL;
+    struct message *held = free_slots(queue) ? suspect_next(queue) : NULL;
     if (held)
         hand_over(queue, held, false);
 }
@@ -148,7 +148,7 @@ static void feed_suspect(struct queue *queue) {
 /* Held back by the budget, it is due like any other retry. */
 static void feed_waited(struct queue *queue) {
     while (free_slots(queue) && !has_all_replays(queue)) {
-        struct store_held *held = idempotency_next(queue);
+        struct message *held = idempotency_next(queue);
         if (!held)
             return;
         if (refusal_sets_aside(queue, held))
@@ -165,7 +165,7 @@ static void feed_due(struct queue *queue) {
     struct store *store = engine->store;
     while (free_slots(queue) && !has_all_replays(queue) &&
            queue->retry_hold.ms <= engine->now.mono.ms) {
-        struct store_held *held;
+        struct message *held;
         if (!store->vtable->take(store, queue->number, TAKE_DUE, engine->now, &held, 1))
             return;
         if (refusal_sets_aside(queue, held))
@@ -178,7 +178,7 @@ static void feed_due(struct queue *queue) {
 
 static void feed_new(struct queue *queue) {
     enum { AT_ONCE = 256 };
-    struct store_held *held[AT_ONCE];
+    struct message *held[AT_ONCE];
     for (size_t room; (room = free_slots(queue)) > 0;) {
         size_t want = room < AT_ONCE ? room : AT_ONCE;
         size_t got = intake_receive(queue, held, want);
@@ -198,25 +198,25 @@ static void feed_new(struct queue *queue) {
 
 /* ---- probes ---- */
 
-static struct store_held *take_never_attempted(struct queue *queue) {
-    struct store_held *held = NULL;
+static struct message *take_never_attempted(struct queue *queue) {
+    struct message *held = NULL;
     if (!room_stops_receiving(queue))
         intake_receive(queue, &held, 1);
     return held;
 }
 
-static struct store_held *take_longest_waiting(struct queue *queue) {
+static struct message *take_longest_waiting(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     store->vtable->take(store, queue->number, TAKE_DUE_LONGEST, engine->now, &held, 1);
     return held;
 }
 
 /* Every waiting message gets its turn. Suspects and those that waited for an idempotency key are
  * in no list of the store, and leave theirs here with their first hand-over. */
-static struct store_held *next_probe(struct queue *queue) {
-    struct store_held *held = suspect_next(queue);
+static struct message *next_probe(struct queue *queue) {
+    struct message *held = suspect_next(queue);
     if (!held)
         held = idempotency_next(queue);
     if (!held)
@@ -232,7 +232,7 @@ static bool feed_arrival(struct queue *queue) {
     if (breaker->round_started > 0 || breaker_arrival_from(breaker).ms > now.ms ||
         !free_slots(queue))
         return false;
-    struct store_held *held = take_never_attempted(queue);
+    struct message *held = take_never_attempted(queue);
     if (!held || refusal_sets_aside(queue, held) || finds_no_worker(queue, held))
         return false;
     breaker_arrived(breaker, now);
@@ -247,7 +247,7 @@ void queue_feed_probes(struct queue *queue) {
     if (wanted == 0 && feed_arrival(queue))
         return;
     while (wanted-- > 0 && free_slots(queue)) {
-        struct store_held *held = next_probe(queue);
+        struct message *held = next_probe(queue);
         if (!held) {
             refusal_probe(queue);
             return;

@@ -149,7 +149,7 @@ static bool leaves_nothing(const struct flight *flight) {
 static void refuse_for_room(struct flight *flight) {
     struct err err;
     room_refusal(flight, &err);
-    store_held_free(flight->held); /* it stays the reporter's */
+    message_free(flight->held); /* it stays the reporter's */
     flight->held = NULL;
     record_abandon(flight, &err);
 }

@@ -56,12 +56,12 @@ static bool has_proven(const struct queue *queue) {
 }
 
 /* NULL: there is none, or each has been buried, discarded or blocked by its key meanwhile. */
-static struct store_held *next_refused(struct queue *queue, bool proven) {
+static struct message *next_refused(struct queue *queue, bool proven) {
     struct store *store = queue->engine->store;
     size_t index = proven ? find_proven(queue, 0) : 0;
     while (index < queue->refused_count) {
         uint64_t seq = remove_noted(queue, index);
-        struct store_held *held = store->vtable->take_one(store, queue->number, seq);
+        struct message *held = store->vtable->take_one(store, queue->number, seq);
         if (held)
             return held;
         index = proven ? find_proven(queue, index) : index;
@@ -69,7 +69,7 @@ static struct store_held *next_refused(struct queue *queue, bool proven) {
     return NULL;
 }
 
-bool refusal_sets_aside(struct queue *queue, struct store_held *held) {
+bool refusal_sets_aside(struct queue *queue, struct message *held) {
     if (!held->envelope.refused || held->envelope.to_origin)
         return false;
     note(queue, held->seq, queue->opinion.refused_at);
@@ -230,17 +230,17 @@ static bool has_place(struct queue *queue) {
     return queue_has_slot(queue) && (!queue_leases(queue) || fetch_has_place(queue, true));
 }
 
-static bool has_other_key(const struct queue *queue, const struct store_held *held) {
+static bool has_other_key(const struct queue *queue, const struct message *held) {
     return !queue->refused_key.ptr || !held->envelope.key.ptr ||
            !bytes_eq(held->envelope.key, queue->refused_key);
 }
 
 /* From the far end of what waits: a message near the refused one may be like it. Those that are not
  * chosen go back in the order in which they waited. */
-static struct store_held *take_far(struct queue *queue) {
+static struct message *take_far(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
-    struct store_held *held[CANDIDATES_MAX];
+    struct message *held[CANDIDATES_MAX];
     size_t chosen = 0;
     size_t got =
         store->vtable->take(store, queue->number, TAKE_FAR, engine->now, held, CANDIDATES_MAX);
@@ -255,10 +255,10 @@ static struct store_held *take_far(struct queue *queue) {
 }
 
 /* One that may be handed over now; replaying letters only where nothing else waits. */
-static struct store_held *next_other(struct queue *queue) {
+static struct message *next_other(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     bool fresh = !room_stops_receiving(queue);
     if (fresh)
         held = take_far(queue);
@@ -274,7 +274,7 @@ static void ask(struct queue *queue) {
     if (!has_place(queue))
         return;
     for (int skipped = 0; skipped < SKIPPED_MAX; skipped++) {
-        struct store_held *held = next_other(queue);
+        struct message *held = next_other(queue);
         if (!held)
             return;
         if (!refusal_sets_aside(queue, held) && queue_hand_over_alone(queue, held, false))
@@ -287,7 +287,7 @@ static void ask(struct queue *queue) {
 static void confirm(struct queue *queue) {
     if (!has_place(queue))
         return;
-    struct store_held *held = next_refused(queue, true);
+    struct message *held = next_refused(queue, true);
     if (held) {
         queue_hand_over_alone(queue, held, true);
     } else if (queue->settling == 0) {
@@ -331,7 +331,7 @@ bool refusal_feed(struct queue *queue) {
 void refusal_feed_proven(struct queue *queue) {
     if (queue->asked || !has_proven(queue) || !has_place(queue))
         return;
-    struct store_held *held = next_refused(queue, true);
+    struct message *held = next_refused(queue, true);
     if (held)
         queue_hand_over_alone(queue, held, true);
 }
@@ -360,7 +360,7 @@ void refusal_feed_last(struct queue *queue) {
     if (!is_last(queue) || has_proven(queue) || another_waits(queue) ||
         queue->engine->now.mono.ms < quiet_from(queue).ms || !has_place(queue))
         return;
-    struct store_held *held = next_refused(queue, false);
+    struct message *held = next_refused(queue, false);
     if (held)
         queue_hand_over_alone(queue, held, false);
 }
@@ -371,7 +371,7 @@ void refusal_probe(struct queue *queue) {
     if (queue->asked || queue->opinion.stage == OPINION_ASKING || !has_place(queue) ||
         (!proven && (!is_last(queue) || another_waits(queue))))
         return;
-    struct store_held *held = next_refused(queue, proven);
+    struct message *held = next_refused(queue, proven);
     if (held)
         queue_hand_over_alone(queue, held, proven);
 }

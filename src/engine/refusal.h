@@ -26,7 +26,7 @@ void refusal_put(const struct queue *queue, struct json_out *json);
 void refusal_load(struct queue *queue, struct json facts);
 
 /* True: it was refused, and waits for its turn. Takes it. */
-bool refusal_sets_aside(struct queue *queue, struct store_held *held);
+bool refusal_sets_aside(struct queue *queue, struct message *held);
 /* The steps of a check. False: nothing else may be handed over. */
 bool refusal_feed(struct queue *queue);
 /* Hands a refused message over, once another has succeeded. */

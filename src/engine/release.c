@@ -125,9 +125,8 @@ static struct mono due_of(const struct engine *engine, const struct envelope *en
     return mono_after(engine->now.mono, left > 0 ? left : 0);
 }
 
-static struct store_held *take_waiting(struct engine *engine, uint64_t message,
-                                       struct queue **queue) {
-    struct store_held *held = NULL;
+static struct message *take_waiting(struct engine *engine, uint64_t message, struct queue **queue) {
+    struct message *held = NULL;
     for (size_t i = 0; !held && i < engine->queue_count; i++) {
         *queue = engine->queues[i];
         held = engine->store->vtable->take_one(engine->store, (*queue)->number, message);
@@ -136,7 +135,7 @@ static struct store_held *take_waiting(struct engine *engine, uint64_t message,
 }
 
 /* The same attempt as the one that expired, if that one was counted. */
-static void end_late(struct queue *queue, struct store_held *held, struct release release) {
+static void end_late(struct queue *queue, struct message *held, struct release release) {
     const struct envelope *envelope = &held->envelope;
     struct flight *flight = flight_new(queue, held);
     flight->late_letter = envelope->state == STATE_PENDING_REVIEW;
@@ -155,7 +154,7 @@ static void end_late(struct queue *queue, struct store_held *held, struct releas
 
 /* It died of the silence, or of an earlier answer. What was resolved or discarded since stays so,
  * whatever its worker says. */
-static void while_dead(struct queue *queue, struct store_held *held, struct release release) {
+static void while_dead(struct queue *queue, struct message *held, struct release release) {
     enum state state = held->envelope.state;
     if (release.one->kind == RELEASE_EXTEND) {
         refuse(&release, STATUS_CONFLICT, run_out);
@@ -167,13 +166,13 @@ static void while_dead(struct queue *queue, struct store_held *held, struct rele
     } else {
         refuse(&release, STATUS_CONFLICT, "the message is being run again");
     }
-    store_held_free(held);
+    message_free(held);
 }
 
 static void while_held(struct engine *engine, uint64_t message, uint64_t secret,
                        struct release release) {
     struct store *store = engine->store;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     store->vtable->get_seq(store, message, &held, &err); /* what cannot be read is not there */
     struct queue *queue = held ? engine_queue(engine, held->envelope.queue) : NULL;
@@ -185,13 +184,13 @@ static void while_held(struct engine *engine, uint64_t message, uint64_t secret,
         refuse(&release, STATUS_CONFLICT, over);
     else
         refuse(&release, STATUS_NOT_FOUND, "there is no such lease, or its message is done");
-    store_held_free(held);
+    message_free(held);
 }
 
 static void while_waiting(struct engine *engine, uint64_t message, uint64_t secret,
                           struct release release) {
     struct queue *queue;
-    struct store_held *held = take_waiting(engine, message, &queue);
+    struct message *held = take_waiting(engine, message, &queue);
     if (!held) {
         while_held(engine, message, secret, release);
         return;
@@ -207,7 +206,7 @@ static void while_waiting(struct engine *engine, uint64_t message, uint64_t secr
 
 void release_unpark(struct lease *lease) {
     struct release release = lease->parked;
-    const struct store_held *held = lease->flight->held;
+    const struct message *held = lease->flight->held;
     lease->parked.all = NULL;
     if (!release.all)
         return;

@@ -126,7 +126,7 @@ static void make_due(struct removing *all, struct flight *flight, struct engine_
     record_decided(flight);
 }
 
-static void retry_waiting(struct removing *all, struct queue *queue, struct store_held *held,
+static void retry_waiting(struct removing *all, struct queue *queue, struct message *held,
                           struct engine_removal *removal) {
     const char *why = envelope_keeps_from_retry(&held->envelope);
     if (why) {
@@ -193,7 +193,7 @@ static void refuse_running(struct removing *all, const struct flight *flight,
 static void take_waiting(struct removing *all, struct queue *queue,
                          struct engine_removal *removal) {
     struct store *store = queue->engine->store;
-    struct store_held *held = store->vtable->take_any(store, queue->number, removal->seq);
+    struct message *held = store->vtable->take_any(store, queue->number, removal->seq);
     if (held && held->envelope.letter_id.len > 0) {
         queue_give_back(queue, held, queue->engine->now.mono);
         refuse(all, removal, STATUS_CONFLICT, "the letter is being replayed; wait for it");

@@ -11,7 +11,7 @@
 #include "engine/state.h"
 
 static void refuse(struct engine_request *request, enum status status, const char *why) {
-    store_held_free(request->held_take);
+    message_free(request->held_take);
     request->held_take = NULL;
     err_set(&request->err, status, "%s", why);
     request->done(request, status);
@@ -34,7 +34,7 @@ static void open_report(struct queue *queue, struct engine_request *request) {
 void request_settle_report(struct flight *flight, enum status status) {
     struct engine_request *request = flight->report;
     struct engine *engine = flight->queue->engine;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     if (status == STATUS_OK && flight->duplicate)
         status = engine->store->vtable->get(engine->store, flight->queue->name,
                                             flight->held->envelope.id, &held, &request->err);

@@ -174,7 +174,7 @@ void room_refusal(const struct flight *flight, struct err *err) {
 /* ---- becoming letters ---- */
 
 /* It died when it was judged. */
-static void become_letter(struct queue *queue, struct store_held *held) {
+static void become_letter(struct queue *queue, struct message *held) {
     struct flight *flight = flight_new(queue, held);
     struct envelope *envelope = &held->envelope;
     envelope->why = own_why(envelope->why, envelope->dlq);
@@ -188,7 +188,7 @@ static void become_letter(struct queue *queue, struct store_held *held) {
 
 static void feed_dlq(struct queue *queue, struct bytes dlq) {
     struct store *store = queue->engine->store;
-    struct store_held *held[AT_ONCE];
+    struct message *held[AT_ONCE];
     uint64_t most = room_in(queue->engine, queue_dlq(queue, dlq), NULL);
     if (is_full(queue->engine, queue_dlq(queue, dlq)) || queue->settling >= QUEUE_SETTLING_MAX)
         return;

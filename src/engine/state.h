@@ -51,7 +51,7 @@ struct flight {
     struct map_node by_id;   /* … and in queue->by_id, under the id that it came with */
     struct list recording;   /* in a batch's flights, or in engine->unrecorded */
     struct queue *queue;
-    struct store_held *held;
+    struct message *held;
     struct call call;
     struct bundle *bundle;  /* the hand-over of several that it is in; NULL: none */
     struct list bundling;   /* in queue->bundling, or among its bundle's */
@@ -301,7 +301,7 @@ void queue_feed(struct queue *queue);  /* receive and hand over what may go now 
 bool queue_has_slot(const struct queue *queue);
 /* Hands a taken message over by itself, as queue->asked. False: it waits again, or needs no
  * hand-over. */
-bool queue_hand_over_alone(struct queue *queue, struct store_held *held_take, bool confirming);
+bool queue_hand_over_alone(struct queue *queue, struct message *held_take, bool confirming);
 void queue_feed_probes(struct queue *queue); /* while the breaker is not closed */
 struct mono queue_next_wake(struct queue *queue);
 /* Without a why, a queue that stands still already keeps the one it has. */
@@ -311,10 +311,10 @@ void queue_set_state(struct queue *queue, enum queue_state state, struct bytes w
 const struct engine_dlq *queue_dlq(const struct queue *queue, struct bytes name);
 bool queue_leases(const struct queue *queue); /* workers come and fetch */
 /* It was taken and is not handed over after all. */
-void queue_give_back(struct queue *queue, struct store_held *held_take, struct mono due);
+void queue_give_back(struct queue *queue, struct message *held_take, struct mono due);
 
 /* flight.c */
-struct flight *flight_new(struct queue *queue, struct store_held *held_take);
+struct flight *flight_new(struct queue *queue, struct message *held_take);
 void flight_hand_over(struct flight *flight, bool probe);
 void flight_call(struct flight *flight); /* the next handler in the list, within the same attempt */
 void flight_ended(struct flight *flight, const struct outcome *outcome); /* copies it */

@@ -10,12 +10,12 @@
 struct parked {
     struct list link;
     struct queue *queue;
-    struct store_held *held;
+    struct message *held;
 };
 
 /* What the recorder says about the attempt that is now due. An older one has been judged since. */
 static const struct recorder_entry *entry_of(struct recorder *recorder,
-                                             const struct store_held *held) {
+                                             const struct message *held) {
     struct recorder_entry old;
     const struct recorder_entry *entry = recorder_find(recorder, held->seq);
     if (!entry || entry->attempt == held->envelope.attempts + 1)
@@ -27,7 +27,7 @@ static const struct recorder_entry *entry_of(struct recorder *recorder,
 
 /* Judged without a call: the call was made, and did not come back. Its slot is cleared when the
  * judgement is durable. */
-static void blame(struct queue *queue, struct store_held *held) {
+static void blame(struct queue *queue, struct message *held) {
     struct engine *engine = queue->engine;
     struct recorder_entry entry;
     recorder_claim(engine->recorder, held->seq, &entry);
@@ -52,14 +52,14 @@ static void blame(struct queue *queue, struct store_held *held) {
     judge_decide(flight);
 }
 
-static void park(struct queue *queue, struct store_held *held) {
+static void park(struct queue *queue, struct message *held) {
     struct parked *parked = memory_new(sizeof *parked);
     parked->queue = queue;
     parked->held = held;
     list_push_back(&queue->engine->parked, &parked->link);
 }
 
-bool suspect_admit(struct queue *queue, struct store_held *held) {
+bool suspect_admit(struct queue *queue, struct message *held) {
     struct engine *engine = queue->engine;
     if (!queue->in_process)
         return true;
@@ -88,14 +88,14 @@ static struct parked *least_blamed(struct queue *queue) {
     return least;
 }
 
-static struct store_held *unpark(struct parked *parked) {
-    struct store_held *held = parked->held;
+static struct message *unpark(struct parked *parked) {
+    struct message *held = parked->held;
     list_remove(&parked->link);
     free(parked);
     return held;
 }
 
-struct store_held *suspect_next(struct queue *queue) {
+struct message *suspect_next(struct queue *queue) {
     struct parked *next = queue->engine->suspect ? NULL : least_blamed(queue);
     return next ? unpark(next) : NULL;
 }
@@ -129,5 +129,5 @@ void suspect_ended(struct flight *flight) {
 /* Their slots stay as they are: the next life finds its suspects there. */
 void suspect_drop_all(struct engine *engine) {
     while (!list_empty(&engine->parked))
-        store_held_free(unpark(CONTAINER_OF(engine->parked.next, struct parked, link)));
+        message_free(unpark(CONTAINER_OF(engine->parked.next, struct parked, link)));
 }

@@ -12,10 +12,10 @@
 #include "engine/state.h"
 
 /* False: the message is taken, since it waits for its turn to run alone, or was judged at once. */
-bool suspect_admit(struct queue *queue, struct store_held *held);
-struct store_held *suspect_next(struct queue *queue); /* whose turn it is; NULL: nobody's */
-uint32_t suspect_note(struct flight *flight);         /* its slot in the flight recorder */
-void suspect_ended(struct flight *flight);            /* the handler is through with it */
+bool suspect_admit(struct queue *queue, struct message *held);
+struct message *suspect_next(struct queue *queue); /* whose turn it is; NULL: nobody's */
+uint32_t suspect_note(struct flight *flight);      /* its slot in the flight recorder */
+void suspect_ended(struct flight *flight);         /* the handler is through with it */
 void suspect_drop_all(struct engine *engine);
 
 #endif

@@ -97,7 +97,7 @@ static void put_source(struct draft *draft) {
 }
 
 static void put_message(struct draft *draft) {
-    const struct store_held *held = draft->flight->held;
+    const struct message *held = draft->flight->held;
     put_source(draft);
     put_text(draft, "messaging.message.id", held->envelope.id);
     put_number(draft, "messaging.message.body.size", (int64_t)held->envelope.size);

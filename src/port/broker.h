@@ -21,8 +21,8 @@
 #define PORT_BROKER_H
 
 #include "base/instant.h"
+#include "core/message.h"
 #include "port/clock.h"
-#include "port/store.h"
 
 struct broker;
 
@@ -35,16 +35,15 @@ struct broker_health {
 struct broker_vtable {
     const char *kind; /* "builtin" "redis" "rabbitmq" "nats" "kafka" */
     /* Up to `max` never-attempted messages, oldest first, without waiting; the engine's until they
-     * are settled or handed back. Each is to be freed with store_held_free. */
-    size_t (*receive)(struct broker *broker, struct instant now, struct store_held **out,
-                      size_t max);
+     * are settled or handed back. Each is to be freed with message_free. */
+    size_t (*receive)(struct broker *broker, struct instant now, struct message **out, size_t max);
     /* The message's next home is durable, or it succeeded. MUST acknowledge at the source, as soon
      * as it can be reached, in any order of messages; MUST NOT before. envelope.state tells a
      * letter from a success. `held` stays the engine's, which frees it afterwards. */
-    void (*settle)(struct broker *broker, struct store_held *held);
+    void (*settle)(struct broker *broker, struct message *held);
     /* It was not handed over, or the hand-over was interrupted: it comes again, behind what waits,
      * not before `due`. Takes `held`. */
-    void (*hand_back)(struct broker *broker, struct store_held *held_take, struct instant due);
+    void (*hand_back)(struct broker *broker, struct message *held_take, struct instant due);
     /* When something may become ready without a wake-up from outside; MONO_NEVER: not by itself. */
     struct mono (*next_wake)(struct broker *broker);
     /* Messages at the source that were not received yet, as last known. */

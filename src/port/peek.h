@@ -18,12 +18,12 @@ struct peek_vtable {
      * nothing. OK, TIMEOUT or trouble, as below. `next` begins by itself. */
     enum status (*begin)(struct peek *peek, struct err *err);
     /* Up to `max` further messages, oldest first, as broker.h says that a message looks; each is to
-     * be freed with store_held_free. OK with *count 0: the pass is over; what arrived after it
+     * be freed with message_free. OK with *count 0: the pass is over; what arrived after it
      * began may be left out. TIMEOUT: nothing yet; ask again. Anything else: the pass failed, and
      * err says why in words for people, without secrets; free it, and begin another later.
      * FORBIDDEN: looking would do harm (a delivery limit leaves too few), and always will; not for
      * who may not look: he may tomorrow. */
-    enum status (*next)(struct peek *peek, struct store_held **out, size_t max, size_t *count,
+    enum status (*next)(struct peek *peek, struct message **out, size_t max, size_t *count,
                         struct err *err);
     /* Whatever was read is as if it had not been. */
     void (*free)(struct peek *peek);

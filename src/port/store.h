@@ -14,102 +14,11 @@
 #ifndef PORT_STORE_H
 #define PORT_STORE_H
 
-#include <stdlib.h>
-
 #include "base/arena.h"
-#include "base/body_memory.h"
 #include "base/instant.h"
-#include "base/pool.h"
 #include "base/status.h"
 #include "core/envelope.h"
-
-/* A message that was taken or read: decoded, with its body, in memory of its own. */
-struct store_held {
-    uint64_t seq; /* the store's number for it; 0: it is not in the store (yet) */
-    struct envelope envelope;
-    struct bytes body;
-    struct arena arena; /* heap; everything above points into it */
-    struct pool *pool;  /* it goes back there; NULL: to the heap */
-    void *source;       /* the broker's own mark, for settle */
-    /* What tells it from its equals for as long as its source has it; in the arena. Empty: its
-     * coordinates do, or nothing */
-    struct bytes delivery;
-    bool redelivered;    /* its broker may have given it before */
-    uint32_t deliveries; /* how often its broker gave it, this time included; 0: not counted */
-    char *apart;         /* memory of a large body, outside the arena; NULL: it is in the arena */
-    bool body_dropped;   /* its body was given up to save memory; the store still has it */
-    struct body_memory *memory; /* where its body is counted, with … */
-    size_t counted;             /* … so many bytes; NULL: nowhere */
-};
-
-enum {
-    STORE_HELD_ROOM = 1024,
-    STORE_BODY_APART = 64 << 10, /* a body of so many bytes has memory of its own */
-};
-
-/* So much of what it points at is in one piece with it; more is added as it is needed. */
-static inline struct store_held *store_held_new_in(struct pool *pool, size_t room) {
-    size_t size = sizeof(struct store_held) + room;
-    struct store_held *held = pool ? pool_get(pool, size) : malloc(size);
-    if (!held)
-        abort();
-    *held = (struct store_held){.pool = pool};
-    arena_init_heap_in(&held->arena, held + 1, room, STORE_HELD_ROOM);
-    return held;
-}
-
-static inline struct store_held *store_held_new(void) {
-    return store_held_new_in(NULL, STORE_HELD_ROOM);
-}
-
-/* Copies the body. False: there is no memory for it. */
-static inline bool store_held_set_body(struct store_held *held, struct bytes body) {
-    if (body.len < STORE_BODY_APART) {
-        held->body = arena_dup(&held->arena, body);
-        return true;
-    }
-    held->apart = bytes_try_dup(body);
-    held->body = (struct bytes){held->apart, held->apart ? body.len : 0};
-    return held->apart != NULL;
-}
-
-/* Counts its body until it is freed or dropped; once. */
-static inline void store_held_count(struct store_held *held, struct body_memory *memory) {
-    if (held->memory || !memory)
-        return;
-    held->memory = memory;
-    held->counted = held->body.len;
-    body_memory_add(memory, BODY_MEMORY_MESSAGES, held->counted);
-}
-
-static inline void store_held_uncount(struct store_held *held) {
-    body_memory_sub(held->memory, BODY_MEMORY_MESSAGES, held->counted);
-    held->memory = NULL;
-    held->counted = 0;
-}
-
-/* Gives up a large body that the store has too. */
-static inline void store_held_drop_body(struct store_held *held) {
-    if (!held->apart)
-        return;
-    store_held_uncount(held);
-    free(held->apart);
-    held->apart = NULL;
-    held->body = BYTES_NONE;
-    held->body_dropped = true;
-}
-
-static inline void store_held_free(struct store_held *held) {
-    if (!held)
-        return;
-    store_held_uncount(held);
-    free(held->apart);
-    arena_free(&held->arena);
-    if (held->pool)
-        pool_put(held);
-    else
-        free(held);
-}
+#include "core/message.h"
 
 /* ---- changes ---- */
 
@@ -342,19 +251,19 @@ struct store_vtable {
     /* Up to `max` messages, within STORE_TAKE_BYTES_MAX; theirs who takes, until an UPDATE or
      * FORGET of them is durable or they are given back. */
     size_t (*take)(struct store *store, uint32_t queue, enum store_take which, struct instant now,
-                   struct store_held **out, size_t max);
+                   struct message **out, size_t max);
     /* This very one, if it waits (due or not); NULL otherwise. */
-    struct store_held *(*take_one)(struct store *store, uint32_t queue, uint64_t seq);
+    struct message *(*take_one)(struct store *store, uint32_t queue, uint64_t seq);
     /* The same, also when its key's order holds it back. */
-    struct store_held *(*take_any)(struct store *store, uint32_t queue, uint64_t seq);
+    struct message *(*take_any)(struct store *store, uint32_t queue, uint64_t seq);
     /* With ORDER_KEY: live messages behind one closed key, beyond the first `limit` of that key,
      * youngest last; each with blocked_by. */
-    size_t (*take_blocked)(struct store *store, uint32_t queue, size_t limit,
-                           struct store_held **out, size_t max);
+    size_t (*take_blocked)(struct store *store, uint32_t queue, size_t limit, struct message **out,
+                           size_t max);
     /* Messages that wait for room in this DLQ (envelope_awaits_room), oldest judgement first. No
      * other take gives them. */
     size_t (*take_for_room)(struct store *store, uint32_t queue, struct bytes dlq,
-                            struct store_held **out, size_t max);
+                            struct message **out, size_t max);
     /* The DLQs that messages of the queue wait for, and how many wait for each. */
     size_t (*awaiting_room)(struct store *store, uint32_t queue, struct arena *arena,
                             struct store_count **out);
@@ -362,7 +271,7 @@ struct store_vtable {
     void (*set_order)(struct store *store, uint32_t queue, enum store_order order);
     /* Back to where it was before it was taken, behind what waits there, not before `due`. Takes
      * it. */
-    void (*give_back)(struct store *store, struct store_held *held_take, struct mono due);
+    void (*give_back)(struct store *store, struct message *held_take, struct mono due);
     /* The earliest time at which take may give something; MONO_NEVER: nothing waits. */
     struct mono (*next_ready)(struct store *store, uint32_t queue, enum store_take which);
     void (*counts)(struct store *store, uint32_t queue, struct store_queue_counts *out);
@@ -375,13 +284,13 @@ struct store_vtable {
      * several queues hold it (err lists them). Of several in one queue: the one that is neither
      * resolved nor discarded, else the newest. Always current. */
     enum status (*get)(struct store *store, struct bytes queue, struct bytes id,
-                       struct store_held **out, struct err *err);
+                       struct message **out, struct err *err);
     /* Which of these message ids the queue holds, in whatever state. Always current. */
     enum status (*holds)(struct store *store, uint32_t queue, const struct bytes *ids, size_t count,
                          bool *out, struct err *err);
     /* By the store's own number, whatever its state. NOT_FOUND; other trouble when it is held but
      * cannot be read. Always current. */
-    enum status (*get_seq)(struct store *store, uint64_t seq, struct store_held **out,
+    enum status (*get_seq)(struct store *store, uint64_t seq, struct message **out,
                            struct err *err);
     /* Waits at most 2 s for the fold of what was committed before. MUST NOT be called on an engine
      * thread. A row that cannot be read is in the list without its envelope. INVALID when the

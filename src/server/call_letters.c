@@ -72,10 +72,10 @@ void call_letters_of_dlq(struct request *request) {
 /* ---- one ---- */
 
 /* The message of the path's id, to be freed; NULL when the request has been answered instead. */
-static struct store_held *find(struct request *request, bool letters) {
+static struct message *find(struct request *request, bool letters) {
     struct store *store = request->server->options.store;
     struct bytes id = request->params[0];
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     if (!names_queue(request, request_arg(request, "queue")))
         return NULL;
@@ -91,7 +91,7 @@ static struct store_held *find(struct request *request, bool letters) {
         request_problem(request, STATUS_NOT_FOUND,
                         "\"%.*s\" is a message that is not dead; see /v1/messages/{id}",
                         BYTES_ARG(bytes_clip(id, REQUEST_QUOTE_MAX)));
-        store_held_free(held);
+        message_free(held);
         return NULL;
     }
     return status == STATUS_OK ? held : NULL;
@@ -118,13 +118,13 @@ static void put_original(struct request *request, const struct envelope *envelop
 }
 
 static void show(struct request *request, bool letters) {
-    struct store_held *held = find(request, letters);
+    struct message *held = find(request, letters);
     if (!held)
         return;
     complete(&request->server->options.config, &held->envelope);
     envelope_encode(&held->envelope, ENVELOPE_WITH_BODY, held->body, &request->out);
     put_original(request, &held->envelope);
-    store_held_free(held);
+    message_free(held);
     request_answer(request, 200);
 }
 
@@ -156,13 +156,13 @@ void call_letters_explain(struct request *request) {
     struct explain_queue queue;
     const struct server_config_view *config = &request->server->options.config;
     /* People explain what waits for its retry too, so any message will do. */
-    struct store_held *held = find(request, false);
+    struct message *held = find(request, false);
     if (!held)
         return;
     const struct policy *policy = config->policy(config->arg, held->envelope.queue);
     bool known = look_at_queue(request, held->envelope.queue, &view, &queue);
     explain_json(&held->envelope, policy, known ? &queue : NULL, &request->out);
     config->release(config->arg);
-    store_held_free(held);
+    message_free(held);
     request_answer(request, 200);
 }

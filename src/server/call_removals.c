@@ -117,7 +117,7 @@ static void remove_orphan(struct request *request, bool bury, uint64_t seq,
 }
 
 static void ask_one(struct request *request, enum engine_request_kind kind,
-                    const struct store_held *held, struct bytes why) {
+                    const struct message *held, struct bytes why) {
     struct arena *arena = &request->arena;
     struct engine_request *asked = arena_alloc(arena, sizeof *asked);
     struct engine_removal *removal = arena_alloc(arena, sizeof *removal);
@@ -161,7 +161,7 @@ static bool refuse_retry(struct request *request, enum engine_request_kind kind,
 
 static void remove_one(struct request *request, enum engine_request_kind kind) {
     struct store *store = request->server->options.store;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct decision_order order;
     struct err err;
     if (!names_queue(request, request_arg(request, "queue")))
@@ -182,7 +182,7 @@ static void remove_one(struct request *request, enum engine_request_kind kind) {
     else if (!refuse_retry(request, kind, &held->envelope) &&
              decision_order_read_one(request, why_of(kind), &order))
         ask_one(request, kind, held, order.why);
-    store_held_free(held);
+    message_free(held);
 }
 
 void call_message_bury(struct request *request) {
@@ -328,7 +328,7 @@ struct named {
 
 static enum status find(struct bulk *bulk, struct bytes id, struct named *out) {
     struct store *store = bulk->request->server->options.store;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     enum status status = store->vtable->get(store, BYTES_NONE, id, &held, bulk->err);
     if (status == STATUS_NOT_FOUND)
         status = err_set(bulk->err, status, "impound holds no message \"%.*s\"", BYTES_ARG(id));
@@ -342,7 +342,7 @@ static enum status find(struct bulk *bulk, struct bytes id, struct named *out) {
     if (status == STATUS_OK)
         *out = (struct named){held->seq, arena_dup(&bulk->request->arena, held->envelope.queue),
                               held->envelope.size};
-    store_held_free(held);
+    message_free(held);
     return status;
 }
 

@@ -42,7 +42,7 @@ static void put_judgement(struct json_out *json, const struct envelope *envelope
 /* From the engine's thread. */
 static void judged(struct engine_request *asked, enum status status) {
     struct request *request = asked->arg;
-    struct store_held *held = asked->held_take;
+    struct message *held = asked->held_take;
     if (status == STATUS_OK) {
         struct json_out json = json_out(&request->out);
         put_judgement(&json, &held->envelope, asked->verdict,
@@ -53,7 +53,7 @@ static void judged(struct engine_request *asked, enum status status) {
     } else {
         request_problem(request, status, "the report was not taken: %s", asked->err.text);
     }
-    store_held_free(held);
+    message_free(held);
 }
 
 void call_report(struct request *request) {
@@ -62,11 +62,11 @@ void call_report(struct request *request) {
         return;
     struct reporting *reporting = arena_alloc(&request->arena, sizeof *reporting);
     struct engine_request *asked = &reporting->asked;
-    struct store_held *held = store_held_new();
+    struct message *held = message_new();
     struct err err;
     if (report_parse(object, request->params[0], request_now(request), held, &asked->outcome,
                      &err) != STATUS_OK) {
-        store_held_free(held);
+        message_free(held);
         request_problem(request, STATUS_INVALID, "the report: %s", err.text);
         return;
     }

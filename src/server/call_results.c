@@ -60,7 +60,7 @@ static void tell_state(struct request *request, const struct envelope *envelope)
 static void no_answer(struct request *request, struct bytes queue) {
     struct store *store = request->server->options.store;
     struct bytes id = request->params[0];
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     enum status status = store->vtable->get(store, queue, id, &held, &err);
     if (status == STATUS_OK)
@@ -74,7 +74,7 @@ static void no_answer(struct request *request, struct bytes queue) {
     else
         request_problem(request, status, "%s%s", err.text,
                         status == STATUS_CONFLICT ? "; name one with ?queue=" : "");
-    store_held_free(held);
+    message_free(held);
 }
 
 void call_results(struct request *request) {

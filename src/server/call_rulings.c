@@ -20,7 +20,7 @@ static struct ruling ruling_of(struct request *request, enum ruling_kind kind,
 
 static void decide_one(struct request *request, enum ruling_kind kind) {
     struct decision_order order;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     if (!decision_order_read_one(request, WHY_NEEDED, &order))
         return;
@@ -33,7 +33,7 @@ static void decide_one(struct request *request, enum ruling_kind kind) {
     } else {
         request_problem(request, status, "%s", err.text);
     }
-    store_held_free(held);
+    message_free(held);
 }
 
 static void put_result(struct request *request, const struct ruling *ruling,

@@ -9,7 +9,7 @@
 #include "server/push.h"
 
 struct draft {
-    struct store_held *held;
+    struct message *held;
     struct outcome *outcome;
     struct wall now;
     int64_t attempts, max_attempts;
@@ -274,7 +274,7 @@ static struct wall earlier(struct wall a, struct wall b) {
 }
 
 static void fill_in(struct draft *draft, struct bytes queue) {
-    struct store_held *held = draft->held;
+    struct message *held = draft->held;
     struct envelope *envelope = &held->envelope;
     if (!draft->has_payload)
         held->body = BYTES("null");
@@ -294,7 +294,7 @@ static void fill_in(struct draft *draft, struct bytes queue) {
 }
 
 enum status report_parse(struct json object, struct bytes queue, struct wall now,
-                         struct store_held *held, struct outcome *outcome, struct err *err) {
+                         struct message *held, struct outcome *outcome, struct err *err) {
     /* The request's own memory ends before the engine is done with the message. */
     object.text = arena_dup(&held->arena, object.text);
     *outcome =

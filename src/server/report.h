@@ -15,6 +15,6 @@ enum {
  * the report does not say). An `id` beside `task_id`, and a `status` in words, are put into the
  * context as `entry` and `status`. INVALID: what is wrong. */
 enum status report_parse(struct json object, struct bytes queue, struct wall now,
-                         struct store_held *held, struct outcome *outcome, struct err *err);
+                         struct message *held, struct outcome *outcome, struct err *err);
 
 #endif

@@ -140,8 +140,8 @@ void fake_store_fail(struct store *store, enum status status, size_t count) {
 
 /* ---- taking ---- */
 
-static struct store_held *hold(const struct tables *tables, const struct entry *entry) {
-    struct store_held *held = NULL;
+static struct message *hold(const struct tables *tables, const struct entry *entry) {
+    struct message *held = NULL;
     struct err err;
     enum state state = entry_state(entry);
     struct held_parts parts = {.seq = entry->seq,
@@ -155,13 +155,13 @@ static struct store_held *hold(const struct tables *tables, const struct entry *
     return held;
 }
 
-static void give_back(struct store *store, struct store_held *held_take, struct mono due) {
+static void give_back(struct store *store, struct message *held_take, struct mono due) {
     front_give_back(&fake(store)->front, held_take->seq, due);
-    store_held_free(held_take);
+    message_free(held_take);
 }
 
 static size_t take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
-                   struct store_held **out, size_t max) {
+                   struct message **out, size_t max) {
     struct fake_store *self = fake(store);
     struct entry *entries[TAKE_MAX];
     pthread_mutex_lock(&self->front.mutex);
@@ -174,26 +174,26 @@ static size_t take(struct store *store, uint32_t queue, enum store_take which, s
     return count;
 }
 
-static struct store_held *take_one(struct store *store, uint32_t queue, uint64_t seq) {
+static struct message *take_one(struct store *store, uint32_t queue, uint64_t seq) {
     struct fake_store *self = fake(store);
     pthread_mutex_lock(&self->front.mutex);
     struct entry *entry = tables_take_one(&self->front.tables, queue, seq);
-    struct store_held *held = entry ? hold(&self->front.tables, entry) : NULL;
+    struct message *held = entry ? hold(&self->front.tables, entry) : NULL;
     pthread_mutex_unlock(&self->front.mutex);
     return held;
 }
 
-static struct store_held *take_any(struct store *store, uint32_t queue, uint64_t seq) {
+static struct message *take_any(struct store *store, uint32_t queue, uint64_t seq) {
     struct fake_store *self = fake(store);
     pthread_mutex_lock(&self->front.mutex);
     struct entry *entry = tables_take_any(&self->front.tables, queue, seq);
-    struct store_held *held = entry ? hold(&self->front.tables, entry) : NULL;
+    struct message *held = entry ? hold(&self->front.tables, entry) : NULL;
     pthread_mutex_unlock(&self->front.mutex);
     return held;
 }
 
-static size_t take_blocked(struct store *store, uint32_t queue, size_t limit,
-                           struct store_held **out, size_t max) {
+static size_t take_blocked(struct store *store, uint32_t queue, size_t limit, struct message **out,
+                           size_t max) {
     struct fake_store *self = fake(store);
     struct entry *entries[TAKE_MAX];
     pthread_mutex_lock(&self->front.mutex);
@@ -207,7 +207,7 @@ static size_t take_blocked(struct store *store, uint32_t queue, size_t limit,
 }
 
 static size_t take_for_room(struct store *store, uint32_t queue, struct bytes dlq,
-                            struct store_held **out, size_t max) {
+                            struct message **out, size_t max) {
     struct fake_store *self = fake(store);
     struct entry *entries[TAKE_MAX];
     pthread_mutex_lock(&self->front.mutex);
@@ -231,7 +231,7 @@ static enum status ambiguous(struct fake_store *self, struct entry **matches, si
     return tables_ambiguous(&self->front.tables, queues, count, id, err);
 }
 
-static enum status get_seq(struct store *store, uint64_t seq, struct store_held **out,
+static enum status get_seq(struct store *store, uint64_t seq, struct message **out,
                            struct err *err) {
     struct fake_store *self = fake(store);
     pthread_mutex_lock(&self->front.mutex);
@@ -246,7 +246,7 @@ static enum status get_seq(struct store *store, uint64_t seq, struct store_held 
 }
 
 static enum status get(struct store *store, struct bytes queue, struct bytes id,
-                       struct store_held **out, struct err *err) {
+                       struct message **out, struct err *err) {
     struct fake_store *self = fake(store);
     struct entry *matches[MATCHES_MAX];
     pthread_mutex_lock(&self->front.mutex);

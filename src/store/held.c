@@ -6,22 +6,22 @@ static struct bytes copy(struct arena *arena, struct bytes text) {
     return text.ptr ? arena_dup(arena, text) : BYTES_NONE;
 }
 
-enum status held_new(const struct held_parts *parts, struct store_held **out, struct err *err) {
-    struct store_held *held = store_held_new();
+enum status held_new(const struct held_parts *parts, struct message **out, struct err *err) {
+    struct message *held = message_new();
     struct arena *arena = &held->arena;
     held->seq = parts->seq;
-    if (!store_held_set_body(held, parts->body)) {
-        store_held_free(held);
+    if (!message_set_body(held, parts->body)) {
+        message_free(held);
         return err_set(err, STATUS_BUSY, "there is no memory for a body of %zu bytes",
                        parts->body.len);
     }
-    store_held_count(held, parts->memory);
+    message_count_body(held, parts->memory);
     enum status status =
         envelope_restore(arena_dup(arena, parts->envelope), arena, &held->envelope, err);
     if (status == STATUS_OK)
         status = mark_read(copy(arena, parts->mark), arena, &held->envelope, err);
     if (status != STATUS_OK) {
-        store_held_free(held);
+        message_free(held);
         return status;
     }
     if (parts->state)

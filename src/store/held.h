@@ -15,6 +15,6 @@ struct held_parts {
 
 /* Copies all. CORRUPT when the envelope cannot be read; BUSY when there is no memory for the body.
  */
-enum status held_new(const struct held_parts *parts, struct store_held **out, struct err *err);
+enum status held_new(const struct held_parts *parts, struct message **out, struct err *err);
 
 #endif

@@ -4,7 +4,7 @@
 static enum status look_at(struct adopt_place *place, const struct store_kept *kept,
                            struct arena *arena, bool *awaited, struct err *err) {
     struct store *store = place->adopt->options.triage->store;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct adopt_seen seen = {0};
     enum status status = adopt_seen_read(kept->value, arena, &seen, err);
     *awaited = false;
@@ -12,7 +12,7 @@ static enum status look_at(struct adopt_place *place, const struct store_kept *k
         return status;
     status = store->vtable->get(store, seen.queue, seen.letter, &held, err);
     *awaited = status == STATUS_OK && held->envelope.read_only;
-    store_held_free(held);
+    message_free(held);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 

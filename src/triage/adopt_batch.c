@@ -28,7 +28,7 @@ struct batch {
     struct store_op ops[OPS_EACH * ADOPT_AT_ONCE];
     size_t op_count;
     size_t bytes; /* of the bodies in them */
-    struct store_held *letters[LETTERS_EACH * ADOPT_AT_ONCE];
+    struct message *letters[LETTERS_EACH * ADOPT_AT_ONCE];
     size_t letter_count;
     /* Of the messages, in their order: */
     struct adopt_identity identities[ADOPT_AT_ONCE];
@@ -40,14 +40,14 @@ struct batch {
 };
 
 /* For as long as the ops need it. */
-static struct store_held *keep(struct batch *batch, struct store_held *letter_take) {
+static struct message *keep(struct batch *batch, struct message *letter_take) {
     assert(batch->letter_count < sizeof batch->letters / sizeof *batch->letters);
     return batch->letters[batch->letter_count++] = letter_take;
 }
 
 /* ---- a letter ---- */
 
-static void hash_body(struct store_held *held) {
+static void hash_body(struct message *held) {
     struct envelope *envelope = &held->envelope;
     unsigned char hash[crypto_hash_sha256_BYTES];
     crypto_hash_sha256(hash, (const unsigned char *)held->body.ptr, held->body.len);
@@ -64,7 +64,7 @@ static bool is_id_in_commit(const struct batch *batch, const struct envelope *en
 }
 
 /* An id that is held is another message's, or another death of the same one: both stay. */
-static void give_id(struct store_held *held) {
+static void give_id(struct message *held) {
     struct envelope *envelope = &held->envelope;
     size_t count = envelope->header_count;
     struct rule_header *headers = arena_alloc(&held->arena, (count + 1) * sizeof *headers);
@@ -76,7 +76,7 @@ static void give_id(struct store_held *held) {
     envelope->id = envelope->letter_id;
 }
 
-static struct bytes queue_of(const struct adopt_place *place, struct store_held *held) {
+static struct bytes queue_of(const struct adopt_place *place, struct message *held) {
     const struct adopt_options *options = &place->adopt->options;
     if (place->entry->queue.len > 0)
         return place->entry->queue;
@@ -98,7 +98,7 @@ static bool needs_room(const struct batch *batch, const struct envelope *envelop
     return envelope->state == STATE_PENDING_REVIEW && !is_scheduled(batch, envelope);
 }
 
-static void make_letter(struct batch *batch, struct store_held *held) {
+static void make_letter(struct batch *batch, struct message *held) {
     const struct adopt_entry *entry = batch->place->entry;
     const struct adopt_options *options = &batch->place->adopt->options;
     struct envelope *envelope = &held->envelope;
@@ -142,8 +142,8 @@ static void remember(struct batch *batch, struct adopt_seen *seen) {
 }
 
 /* The letter is made beside the message, which may have to go back as it came. */
-static struct store_held *letter_new(struct batch *batch, const struct store_held *held) {
-    struct store_held *letter = store_held_new();
+static struct message *letter_new(struct batch *batch, const struct message *held) {
+    struct message *letter = message_new();
     letter->envelope = held->envelope;
     letter->body = held->body;
     letter->delivery = held->delivery;
@@ -160,7 +160,7 @@ static void remember_letter(struct batch *batch, struct adopt_seen *seen,
     batch->adopted++;
 }
 
-static void put_letter(struct batch *batch, struct store_held *held, bool id_held,
+static void put_letter(struct batch *batch, struct message *held, bool id_held,
                        struct adopt_seen *seen) {
     struct store *store = batch->triage->store;
     bool scheduled = is_scheduled(batch, &held->envelope);
@@ -182,8 +182,8 @@ static void put_letter(struct batch *batch, struct store_held *held, bool id_hel
 /* It was sent to its origin: the same letter again, or a second copy of it. One that is not known
  * yet to have arrived there waits. */
 static enum status put_again(struct batch *batch, const struct adopt_comeback *comeback,
-                             const struct store_held *came, struct adopt_seen *seen) {
-    struct store_held *letter = comeback->letter;
+                             const struct message *came, struct adopt_seen *seen) {
+    struct message *letter = comeback->letter;
     if (comeback->is == COMEBACK_EARLY)
         return err_set(batch->err, STATUS_BUSY, "letter %.*s is still being sent",
                        BYTES_ARG(letter->envelope.letter_id));
@@ -200,8 +200,8 @@ static enum status put_again(struct batch *batch, const struct adopt_comeback *c
 /* SEMANTICS 1.3: its source says that it gave the message before, and a letter that is undecided,
  * or was adopted as decided, has its id and body. What has coordinates, or a name at its broker, is
  * known by these. */
-static bool is_redelivery(const struct store_held *message, const struct store_held *letter,
-                          const struct store_held *came, const struct adopt_seen *seen) {
+static bool is_redelivery(const struct message *message, const struct message *letter,
+                          const struct message *came, const struct adopt_seen *seen) {
     if (!message->redelivered || seen->name[0] || !letter || letter->envelope.read_only)
         return false;
     enum state state = letter->envelope.state;
@@ -212,10 +212,10 @@ static bool is_redelivery(const struct store_held *message, const struct store_h
            bytes_eq(letter->body, came->body);
 }
 
-static enum status add_new(struct batch *batch, const struct store_held *message,
+static enum status add_new(struct batch *batch, const struct message *message,
                            struct adopt_seen *seen) {
     struct adopt_comeback comeback;
-    struct store_held *came = keep(batch, letter_new(batch, message));
+    struct message *came = keep(batch, letter_new(batch, message));
     enum status status =
         adopt_comeback_find(batch->triage->store, message, came, &comeback, batch->err);
     if (comeback.letter)
@@ -242,10 +242,10 @@ static bool is_decided(const struct envelope *letter) {
 }
 
 /* What was looked at before, and was set for a later retry, is no letter any more: it waits. */
-static bool goes_on(struct batch *batch, const struct store_held *held,
-                    const struct store_held *letter, struct adopt_seen *seen) {
+static bool goes_on(struct batch *batch, const struct message *held, const struct message *letter,
+                    struct adopt_seen *seen) {
     struct store *store = batch->triage->store;
-    struct store_held *came = keep(batch, letter_new(batch, held));
+    struct message *came = keep(batch, letter_new(batch, held));
     if (!is_scheduled(batch, &came->envelope))
         return false;
     came->envelope.id = letter->envelope.id;
@@ -259,17 +259,17 @@ static bool goes_on(struct batch *batch, const struct store_held *held,
 }
 
 /* One whose letter is not there is new. */
-static enum status add_taken(struct batch *batch, const struct store_held *held,
+static enum status add_taken(struct batch *batch, const struct message *held,
                              struct adopt_seen *seen) {
     struct store *store = batch->triage->store;
-    struct store_held *letter = NULL;
+    struct message *letter = NULL;
     enum status status = store->vtable->get(store, seen->queue, seen->letter, &letter, batch->err);
     if (status == STATUS_NOT_FOUND)
         return add_new(batch, held, seen);
     if (status != STATUS_OK)
         return status;
     if (is_decided(&letter->envelope)) {
-        store_held_free(letter);
+        message_free(letter);
         return add_new(batch, held, seen);
     }
     keep(batch, letter);
@@ -283,34 +283,34 @@ static enum status add_taken(struct batch *batch, const struct store_held *held,
     return STATUS_OK;
 }
 
-static bool is_body_of(struct batch *batch, const struct store_held *held,
-                       const struct store_held *letter) {
+static bool is_body_of(struct batch *batch, const struct message *held,
+                       const struct message *letter) {
     struct json source, origin;
     if (letter->envelope.edited || (json_parse(held->envelope.source, &source, NULL) == STATUS_OK &&
                                     json_get(source, "origin", &origin)))
         return true; /* it cannot be compared: a pointer may be gone by now */
-    struct store_held *came = letter_new(batch, held);
+    struct message *came = letter_new(batch, held);
     bool same = bytes_eq(came->body, letter->body) || bytes_eq(held->body, letter->body);
-    store_held_free(came);
+    message_free(came);
     return same;
 }
 
 /* Whose coordinates alone are remembered may be another message, from before its place was made
  * again. Its letter tells, while it is here; without one it is taken for the same. */
-static enum status compare(struct batch *batch, const struct store_held *held,
+static enum status compare(struct batch *batch, const struct message *held,
                            struct adopt_seen *seen) {
     struct store *store = batch->triage->store;
-    struct store_held *letter = NULL;
+    struct message *letter = NULL;
     enum status status = store->vtable->get(store, seen->queue, seen->letter, &letter, batch->err);
     if (status == STATUS_OK && !is_body_of(batch, held, letter)) {
         seen->as = ADOPT_NEW;
         seen->also[0] = '\0';
     }
-    store_held_free(letter);
+    message_free(letter);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-static enum status add(struct batch *batch, const struct store_held *held) {
+static enum status add(struct batch *batch, const struct message *held) {
     struct adopt_place *place = batch->place;
     const struct adopt_identity *identity = &batch->identities[batch->done];
     struct adopt_seen seen;
@@ -388,7 +388,7 @@ static enum status flush(struct batch *batch) {
         batch->safe = batch->done;
     }
     for (size_t i = 0; i < batch->letter_count; i++)
-        store_held_free(batch->letters[i]);
+        message_free(batch->letters[i]);
     batch->op_count = batch->letter_count = batch->bytes = 0;
     return status;
 }
@@ -401,7 +401,7 @@ static bool is_in_commit(const struct batch *batch, const struct adopt_identity 
     return false;
 }
 
-static void begin(struct batch *batch, struct adopt_place *place, struct store_held *const *held,
+static void begin(struct batch *batch, struct adopt_place *place, struct message *const *held,
                   size_t count) {
     batch->place = place;
     batch->triage = place->adopt->options.triage;
@@ -414,19 +414,19 @@ static void begin(struct batch *batch, struct adopt_place *place, struct store_h
 
 static void end(struct batch *batch) {
     for (size_t i = 0; i < batch->letter_count; i++)
-        store_held_free(batch->letters[i]);
+        message_free(batch->letters[i]);
     arena_free(&batch->arena);
     free(batch);
 }
 
 /* A letter that comes back may be skipped. It has a commit of its own: those beside it would not be
  * known to be durable. */
-static bool goes_alone(const struct store_held *held) {
+static bool goes_alone(const struct message *held) {
     struct comeback comeback;
     return comeback_read(held->envelope.headers, held->envelope.header_count, &comeback);
 }
 
-static enum status let_in(struct batch *batch, struct store_held *const *held, size_t count) {
+static enum status let_in(struct batch *batch, struct message *const *held, size_t count) {
     enum status status = STATUS_OK;
     for (; batch->done < count && status == STATUS_OK; batch->done++) {
         bool alone =
@@ -442,7 +442,7 @@ static enum status let_in(struct batch *batch, struct store_held *const *held, s
     return status == STATUS_OK ? flush(batch) : status;
 }
 
-enum status adopt_batch(struct adopt_place *place, struct store_held *const *held, size_t count,
+enum status adopt_batch(struct adopt_place *place, struct message *const *held, size_t count,
                         size_t *done, struct err *err) {
     struct batch *batch = memory_new(sizeof *batch);
     pthread_mutex_lock(&place->adopt->letting);

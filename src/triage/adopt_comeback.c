@@ -13,16 +13,16 @@ static bool is_trouble(enum status status) {
     return status != STATUS_OK && status != STATUS_NOT_FOUND && status != STATUS_CONFLICT;
 }
 
-static void take_letter(struct adopt_comeback *out, struct store_held *letter) {
-    store_held_free(out->letter);
+static void take_letter(struct adopt_comeback *out, struct message *letter) {
+    message_free(out->letter);
     out->letter = letter;
 }
 
 /* The letter that its own headers name; else the one that has its id, if that was sent. */
-static enum status find_sent(struct store *store, const struct store_held *came,
+static enum status find_sent(struct store *store, const struct message *came,
                              struct adopt_comeback *out, struct err *err) {
     const struct envelope *envelope = &came->envelope;
-    struct store_held *letter = NULL;
+    struct message *letter = NULL;
     struct comeback comeback;
     enum status status = store->vtable->get(store, envelope->queue, envelope->id, &letter, err);
     take_letter(out, letter);
@@ -42,10 +42,10 @@ static enum status find_sent(struct store *store, const struct store_held *came,
     return STATUS_OK;
 }
 
-static enum status find_mirrored(struct store *store, const struct store_held *came,
+static enum status find_mirrored(struct store *store, const struct message *came,
                                  struct adopt_comeback *out, struct err *err) {
     const struct envelope *envelope = &came->envelope;
-    struct store_held *letter = NULL;
+    struct message *letter = NULL;
     enum status status = STATUS_NOT_FOUND;
     for (size_t i = 0; i < envelope->header_count && status == STATUS_NOT_FOUND; i++)
         if (bytes_eq_nocase(envelope->headers[i].name, MIRRORED))
@@ -62,8 +62,8 @@ static bool has_ended(const struct envelope *letter) {
     return letter->state == STATE_RESOLVED || letter->state == STATE_DISCARDED;
 }
 
-enum status adopt_comeback_find(struct store *store, const struct store_held *message,
-                                const struct store_held *came, struct adopt_comeback *out,
+enum status adopt_comeback_find(struct store *store, const struct message *message,
+                                const struct message *came, struct adopt_comeback *out,
                                 struct err *err) {
     *out = (struct adopt_comeback){.is = COMEBACK_STRANGER};
     enum status status = find_sent(store, came, out, err);
@@ -74,7 +74,7 @@ enum status adopt_comeback_find(struct store *store, const struct store_held *me
     return is_trouble(status) ? status : STATUS_OK;
 }
 
-static void note_death(struct store_held *letter, const struct envelope *came) {
+static void note_death(struct message *letter, const struct envelope *came) {
     struct envelope *envelope = &letter->envelope;
     struct envelope_note note = {.attempt = came->attempts,
                                  .replay = envelope->replays,
@@ -112,8 +112,8 @@ static void die_again(struct envelope *envelope, const struct envelope *came) {
     envelope->closes_key = false; /* it was let through when it was sent */
 }
 
-struct store_op adopt_comeback_op(struct store *store, struct store_held *letter,
-                                  const struct store_held *came) {
+struct store_op adopt_comeback_op(struct store *store, struct message *letter,
+                                  const struct message *came) {
     struct envelope *envelope = &letter->envelope;
     note_death(letter, &came->envelope);
     comeback_join(envelope, &came->envelope, &letter->arena);

@@ -36,7 +36,7 @@ static void add(crypto_hash_sha256_state *state, struct bytes text) {
     crypto_hash_sha256_update(state, (const unsigned char *)text.ptr, text.len);
 }
 
-static void add_content(crypto_hash_sha256_state *state, const struct store_held *held) {
+static void add_content(crypto_hash_sha256_state *state, const struct message *held) {
     const struct envelope *envelope = &held->envelope;
     for (size_t i = 0; i < envelope->header_count; i++) {
         if (is_changing(envelope->headers[i].name))
@@ -86,7 +86,7 @@ static void add_pointer(crypto_hash_sha256_state *state, struct json source, str
 
 /* What its broker has at these coordinates, and will for as long as it is the same place. */
 static void add_print(crypto_hash_sha256_state *state, const struct exact_kind *kind,
-                      struct json source, const struct store_held *held) {
+                      struct json source, const struct message *held) {
     struct json origin;
     if (json_get(source, "origin", &origin)) {
         add_pointer(state, source, origin);
@@ -107,7 +107,7 @@ static void print_state(const crypto_hash_sha256_state *state, char text[ADOPT_I
     sodium_bin2hex(text, ADOPT_IDENTITY_SIZE, hash, sizeof hash);
 }
 
-void adopt_identity_of(const struct store_held *held, struct adopt_identity *out) {
+void adopt_identity_of(const struct message *held, struct adopt_identity *out) {
     crypto_hash_sha256_state state;
     struct json source;
     const struct exact_kind *kind = NULL;

@@ -43,7 +43,7 @@ static bool is_same(const struct envelope *letter, struct json source, const str
 static enum status look(struct adopt_place *place, struct bytes queue, struct json source,
                         const struct envelope *came, bool *own, struct err *err) {
     struct store *store = place->adopt->options.triage->store;
-    struct store_held *letter = NULL;
+    struct message *letter = NULL;
     struct arena arena;
     char memory[OWN_ID_MAX];
     struct buf id;
@@ -54,12 +54,12 @@ static enum status look(struct adopt_place *place, struct bytes queue, struct js
     buf_bytes(&id, number_at(source, ".origin.sequence"));
     enum status status = store->vtable->get(store, queue, buf_view(&id), &letter, err);
     *own = status == STATUS_OK && is_same(&letter->envelope, source, came, &arena);
-    store_held_free(letter);
+    message_free(letter);
     arena_free(&arena);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-enum status adopt_own(struct adopt_place *place, const struct store_held *held, bool *own,
+enum status adopt_own(struct adopt_place *place, const struct message *held, bool *own,
                       struct err *err) {
     const struct adopt_options *options = &place->adopt->options;
     struct json source, member;

@@ -12,7 +12,7 @@
 struct releasing {
     struct adopt_place *place;
     struct store_op ops[2 * ADOPT_PAGE];
-    struct store_held *letters[ADOPT_PAGE];
+    struct message *letters[ADOPT_PAGE];
     size_t op_count, letter_count;
     struct wall now;
 };
@@ -22,7 +22,7 @@ struct releasing {
 static enum status release(struct releasing *releasing, const struct store_kept *kept,
                            struct arena *arena, struct err *err) {
     struct store *store = releasing->place->adopt->options.triage->store;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct adopt_seen seen = {0};
     snprintf(seen.name, sizeof seen.name, "%.*s", BYTES_ARG(kept->name));
     enum status status = adopt_seen_read(kept->value, arena, &seen, err);
@@ -32,7 +32,7 @@ static enum status release(struct releasing *releasing, const struct store_kept 
     if (status != STATUS_OK)
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     if (!held->envelope.read_only) {
-        store_held_free(held);
+        message_free(held);
         return STATUS_OK;
     }
     releasing->letters[releasing->letter_count++] = held;
@@ -59,7 +59,7 @@ static enum status release_page(struct adopt_place *place, struct adopt_page *pa
                  "decided about",
                  BYTES_ARG(place->entry->name), releasing->letter_count);
     for (size_t i = 0; i < releasing->letter_count; i++)
-        store_held_free(releasing->letters[i]);
+        message_free(releasing->letters[i]);
     free(releasing);
     return status;
 }

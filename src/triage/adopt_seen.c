@@ -212,8 +212,7 @@ struct wall adopt_seen_until(struct wall now) {
     return (struct wall){now.ms + ADOPT_REMEMBERED_MS};
 }
 
-struct store_op adopt_seen_own_op(struct store *store, struct store_held *letter,
-                                  struct bytes why) {
+struct store_op adopt_seen_own_op(struct store *store, struct message *letter, struct bytes why) {
     letter->envelope.read_only = false;
     if (why.len > 0)
         letter->envelope.why = why;

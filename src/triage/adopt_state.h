@@ -91,7 +91,7 @@ struct store_op adopt_seen_op(const struct adopt_seen *seen, const char *name, s
 struct wall adopt_seen_until(struct wall now);
 /* The op by which a read-only letter becomes one that people may decide about; changes `letter`,
  * which must live until it is submitted. `why` may be empty. */
-struct store_op adopt_seen_own_op(struct store *store, struct store_held *letter, struct bytes why);
+struct store_op adopt_seen_own_op(struct store *store, struct message *letter, struct bytes why);
 void adopt_seen_forget_counts(struct adopt_place *place);
 
 /* adopt_release.c: nothing waits at its broker. Once that has been so for long, those that were
@@ -105,25 +105,25 @@ enum status adopt_awaits(struct adopt_place *place, bool *any, struct err *err);
  * here. `came` is what the message would be as a letter of its own. */
 struct adopt_comeback {
     enum comeback_is is;
-    struct store_held *letter; /* which it is, to be freed; of a stranger whatever there is */
-    bool id_held;              /* its queue holds a message with its id */
+    struct message *letter; /* which it is, to be freed; of a stranger whatever there is */
+    bool id_held;           /* its queue holds a message with its id */
 };
-enum status adopt_comeback_find(struct store *store, const struct store_held *message,
-                                const struct store_held *came, struct adopt_comeback *out,
+enum status adopt_comeback_find(struct store *store, const struct message *message,
+                                const struct message *came, struct adopt_comeback *out,
                                 struct err *err);
 /* The op by which it is dead again; changes `letter`, and borrows from both until it is submitted.
  */
-struct store_op adopt_comeback_op(struct store *store, struct store_held *letter,
-                                  const struct store_held *came);
+struct store_op adopt_comeback_op(struct store *store, struct message *letter,
+                                  const struct message *came);
 
 /* adopt_own.c: whether it tells of a message that one of our own queues terminated, so that its
  * letter is here. */
-enum status adopt_own(struct adopt_place *place, const struct store_held *held, bool *own,
+enum status adopt_own(struct adopt_place *place, const struct message *held, bool *own,
                       struct err *err);
 
 /* adopt_batch.c: makes letters of what a broker gave. The first *done of them are safe; fewer than
  * all on trouble, or where the DLQ is full. Messages stay the caller's, as they are. */
-enum status adopt_batch(struct adopt_place *place, struct store_held *const *held, size_t count,
+enum status adopt_batch(struct adopt_place *place, struct message *const *held, size_t count,
                         size_t *done, struct err *err);
 
 /* adopt_turn.c: what an entry does when it is its turn. */

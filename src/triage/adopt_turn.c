@@ -4,9 +4,9 @@
 #include "base/log.h"
 #include "triage/adopt_state.h"
 
-static void free_all(struct store_held **held, size_t count) {
+static void free_all(struct message **held, size_t count) {
     for (size_t i = 0; i < count; i++)
-        store_held_free(held[i]);
+        message_free(held[i]);
 }
 
 /* ---- peek ---- */
@@ -49,7 +49,7 @@ static void finish_pass(struct adopt_place *place) {
 
 /* False: this turn is over. */
 static bool read_some(struct adopt_place *place, struct instant now) {
-    struct store_held *held[ADOPT_AT_ONCE];
+    struct message *held[ADOPT_AT_ONCE];
     struct err err;
     size_t count = 0, done = 0, room = adopt_room(place);
     size_t most = room < ADOPT_AT_ONCE ? room : ADOPT_AT_ONCE;
@@ -143,7 +143,7 @@ static bool is_connected(struct adopt_place *place) {
 }
 
 /* The broker is told only of those that are safe; the others come again. */
-static bool settle(struct adopt_place *place, struct store_held **held, size_t count,
+static bool settle(struct adopt_place *place, struct message **held, size_t count,
                    struct instant now) {
     struct broker *broker = place->broker;
     struct instant later = {now.wall, mono_after(now.mono, ADOPT_AGAIN_MS)};
@@ -152,7 +152,7 @@ static bool settle(struct adopt_place *place, struct store_held **held, size_t c
     enum status status = adopt_batch(place, held, count, &done, &err);
     for (size_t i = 0; i < done; i++) {
         broker->vtable->settle(broker, held[i]);
-        store_held_free(held[i]);
+        message_free(held[i]);
     }
     for (size_t i = done; i < count; i++)
         broker->vtable->hand_back(broker, held[i], later);
@@ -176,7 +176,7 @@ static void consume(struct adopt_place *place, struct instant now) {
         return;
     bool connected = is_connected(place);
     for (size_t turns = 0; turns < ADOPT_TURNS && !place->adopt->ending; turns++) {
-        struct store_held *held[ADOPT_AT_ONCE];
+        struct message *held[ADOPT_AT_ONCE];
         size_t count = broker->vtable->receive(broker, now, held, ADOPT_AT_ONCE);
         if (count == 0) {
             if (connected && is_drained(broker))

@@ -7,7 +7,7 @@
 #include "triage/spill_path.h"
 
 static enum status add_line(struct triage *triage, struct archive *archive,
-                            const struct store_held *held, struct err *err) {
+                            const struct message *held, struct err *err) {
     struct buf line;
     buf_init_heap(&line, LETTER_LINE_MAX);
     enum status status = letter_line_put(triage, held, &line, err);
@@ -21,7 +21,7 @@ static enum status add_line(struct triage *triage, struct archive *archive,
 }
 
 enum status archiving_write(struct triage *triage, const struct archiving_place *place,
-                            struct store_held *const *letters, size_t count, struct arena *arena,
+                            struct message *const *letters, size_t count, struct arena *arena,
                             struct manifest *out, struct err *err) {
     char memory[SPILL_PATH_MAX];
     struct buf folder;
@@ -56,7 +56,7 @@ struct bytes archiving_after(const struct manifest *manifest, struct arena *aren
     return after;
 }
 
-enum status archiving_drop_originals(struct triage *triage, struct store_held *const *letters,
+enum status archiving_drop_originals(struct triage *triage, struct message *const *letters,
                                      const struct store_op *ops, size_t count, struct err *err) {
     struct store_op *drops = memory_array(count, sizeof *drops);
     size_t dropped = 0;

@@ -18,13 +18,13 @@ struct archiving_place {
 /* Writes letters as they stand to a new archive of the DLQ; on disk for good when it is OK. *out is
  * in the arena. */
 enum status archiving_write(struct triage *triage, const struct archiving_place *place,
-                            struct store_held *const *letters, size_t count, struct arena *arena,
+                            struct message *const *letters, size_t count, struct arena *arena,
                             struct manifest *out, struct err *err);
 /* {"archive":"letters-….ndjson.zst"}, for the audit; BYTES_NONE when nothing was archived. */
 struct bytes archiving_after(const struct manifest *manifest, struct arena *arena);
 /* Behind the commit whose first ops forget these letters: the first bodies of edited ones go only
  * once the letters themselves have gone. */
-enum status archiving_drop_originals(struct triage *triage, struct store_held *const *letters,
+enum status archiving_drop_originals(struct triage *triage, struct message *const *letters,
                                      const struct store_op *ops, size_t count, struct err *err);
 
 #endif

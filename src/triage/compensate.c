@@ -1,6 +1,6 @@
 #include "triage/compensate.h"
 
-struct store_op compensate_op(struct store_held *held, uint32_t queue, struct bytes why,
+struct store_op compensate_op(struct message *held, uint32_t queue, struct bytes why,
                               struct wall now) {
     struct envelope *envelope = &held->envelope;
     envelope->state = STATE_REPLAYING;

@@ -7,7 +7,7 @@
 
 /* Changes held->envelope and returns the op that makes it so, if the letter still waits for people;
  * borrows `held` and `why`. */
-struct store_op compensate_op(struct store_held *held, uint32_t queue, struct bytes why,
+struct store_op compensate_op(struct message *held, uint32_t queue, struct bytes why,
                               struct wall now);
 
 #endif

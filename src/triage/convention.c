@@ -26,7 +26,7 @@ static const struct convention_family *const families[] = {
 
 static const struct convention plain = {.name = "plain"};
 
-static void look(const struct store_held *held, struct convention_letter *letter) {
+static void look(const struct message *held, struct convention_letter *letter) {
     struct json kind;
     *letter = (struct convention_letter){.held = held};
     if (json_parse(held->body, &letter->body, NULL) != STATUS_OK)
@@ -58,7 +58,7 @@ static bool knows(const struct convention *row, const struct convention_letter *
     return !row->fits || row->fits(letter);
 }
 
-const struct convention *convention_find(const struct store_held *held) {
+const struct convention *convention_find(const struct message *held) {
     struct convention_letter letter;
     look(held, &letter);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
@@ -68,7 +68,7 @@ const struct convention *convention_find(const struct store_held *held) {
     return &plain;
 }
 
-bool convention_is_mirror(const struct store_held *held) {
+bool convention_is_mirror(const struct message *held) {
     struct convention_letter letter;
     bool mirror = false;
     look(held, &letter);
@@ -217,7 +217,7 @@ static void add_headers(const struct convention_facts *facts, struct envelope *e
     envelope->header_count = count;
 }
 
-static struct bytes content_type_of(const struct store_held *held) {
+static struct bytes content_type_of(const struct message *held) {
     static const char *const names[] = {"content-type", "content_type"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct bytes said = convention_facts_header(held, names[i], true);
@@ -227,7 +227,7 @@ static struct bytes content_type_of(const struct store_held *held) {
     return content_looks(held->body);
 }
 
-static void set_message(const struct convention_facts *facts, struct store_held *held) {
+static void set_message(const struct convention_facts *facts, struct message *held) {
     struct envelope *envelope = &held->envelope;
     if (facts->facts[FACT_KEY].known)
         envelope->key = convention_facts_get(facts, FACT_KEY);
@@ -275,7 +275,7 @@ static struct bytes context_of(const struct convention *row, struct bytes entry,
 }
 
 void convention_read(const struct convention *convention, struct bytes entry, struct wall now,
-                     struct store_held *held) {
+                     struct message *held) {
     struct convention_letter letter;
     struct convention_facts facts = {
         .letter = &letter, .arena = &held->arena, .state = STATE_PENDING_REVIEW};

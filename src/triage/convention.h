@@ -11,10 +11,10 @@
 struct convention;
 
 /* The first that knows it; never NULL. */
-const struct convention *convention_find(const struct store_held *held);
+const struct convention *convention_find(const struct message *held);
 const char *convention_name(const struct convention *convention); /* "spring-kafka" */
 /* Whether it is as our own mirror publishes letters, and nothing says that it died there, too. */
-bool convention_is_mirror(const struct store_held *held);
+bool convention_is_mirror(const struct message *held);
 /* The one by which a letter with this context was adopted; NULL: none. */
 const struct convention *convention_of(struct bytes context);
 /* Whether it is known by that header or reads it, and the message had none such of its own. */
@@ -40,6 +40,6 @@ bool convention_adds(const struct convention *convention, struct bytes header);
  *   why               of a pointer whose message was gone: that it was
  * It leaves letter_id, dlq, owner and content_hash to the caller. */
 void convention_read(const struct convention *convention, struct bytes entry, struct wall now,
-                     struct store_held *held);
+                     struct message *held);
 
 #endif

@@ -48,7 +48,7 @@ void convention_facts_beside(struct convention_facts *facts, const char *name, s
 
 /* ---- finding ---- */
 
-struct bytes convention_facts_header(const struct store_held *held, const char *name, bool last) {
+struct bytes convention_facts_header(const struct message *held, const char *name, bool last) {
     const struct envelope *envelope = &held->envelope;
     struct bytes found = BYTES_NONE;
     for (size_t i = 0; i < envelope->header_count && (last || !found.ptr); i++)

@@ -24,7 +24,7 @@ struct convention_facts {
 };
 
 /* The first header of that name, or the last; BYTES_NONE: there is none. */
-struct bytes convention_facts_header(const struct store_held *held, const char *name, bool last);
+struct bytes convention_facts_header(const struct message *held, const char *name, bool last);
 bool convention_facts_has(const struct convention_letter *letter, enum convention_where where,
                           const char *at);
 

@@ -112,7 +112,7 @@ static void read_asynq(struct convention_facts *facts) {
 
 /* ---- uForwarder ---- */
 
-static Convention__DlqMetadata *unpack_metadata(const struct store_held *held) {
+static Convention__DlqMetadata *unpack_metadata(const struct message *held) {
     struct bytes key = held->envelope.key;
     return key.len ? convention__dlq_metadata__unpack(NULL, key.len, (const uint8_t *)key.ptr)
                    : NULL;

@@ -92,7 +92,7 @@ struct convention_field {
 
 /* A message with what is asked of it again and again. */
 struct convention_letter {
-    const struct store_held *held;
+    const struct message *held;
     struct json body; /* JSON_NULL where it is none */
     struct json source;
     struct bytes kind; /* of its broker */

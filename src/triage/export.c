@@ -15,7 +15,7 @@ struct exporting {
 
 static enum status put_letter(struct exporting *exporting, uint64_t seq) {
     struct store *store = exporting->triage->store;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     enum status status = store->vtable->get_seq(store, seq, &held, exporting->err);
     if (status == STATUS_NOT_FOUND)
         return STATUS_OK;
@@ -28,7 +28,7 @@ static enum status put_letter(struct exporting *exporting, uint64_t seq) {
     if (status == STATUS_OK)
         status = exporting->put(exporting->arg, buf_view(&exporting->line), held->envelope.dead_at,
                                 exporting->err);
-    store_held_free(held);
+    message_free(held);
     exporting->letters += status == STATUS_OK;
     return status;
 }

@@ -172,7 +172,7 @@ static enum status heeded_note(struct store *store, const struct group *group, s
 static enum status put_one(struct triage *triage, const struct group *group, struct json_out *json,
                            struct buf *damaged, bool inside, struct err *err) {
     struct store *store = triage->store;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct group_note note;
     struct arena arena;
     arena_init_heap(&arena, GROUP_ARENA_CHUNK);
@@ -184,7 +184,7 @@ static enum status put_one(struct triage *triage, const struct group *group, str
                   inside ? damaged : NULL);
         status = STATUS_OK;
     }
-    store_held_free(held);
+    message_free(held);
     arena_free(&arena);
     return status;
 }

@@ -58,7 +58,7 @@ size_t group_collect(struct store *store, struct bytes dlq, struct arena *arena,
  * cannot be read, the newest of which the envelope can be, without its body. Appends the ids of
  * those that cannot be read to *damaged (NULL: they are not asked for), as JSON texts with commas.
  * NOT_FOUND: none is left, or none can be read. Waits. */
-enum status group_sample(struct store *store, const struct group *group, struct store_held **out,
+enum status group_sample(struct store *store, const struct group *group, struct message **out,
                          struct buf *damaged, struct err *err);
 
 struct group_filter {

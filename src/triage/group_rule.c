@@ -122,7 +122,7 @@ static enum status put_rule(const struct envelope *sample, enum verdict verdict,
     return status;
 }
 
-static enum status find_sample(struct triage *triage, uint64_t fingerprint, struct store_held **out,
+static enum status find_sample(struct triage *triage, uint64_t fingerprint, struct message **out,
                                struct err *err) {
     char text[FINGERPRINT_TEXT_SIZE];
     struct arena arena;
@@ -140,10 +140,10 @@ static enum status find_sample(struct triage *triage, uint64_t fingerprint, stru
 
 enum status group_rule(struct triage *triage, uint64_t fingerprint, enum verdict verdict,
                        struct buf *out, struct err *err) {
-    struct store_held *sample = NULL;
+    struct message *sample = NULL;
     enum status status = find_sample(triage, fingerprint, &sample, err);
     if (status == STATUS_OK)
         status = put_rule(&sample->envelope, verdict, out, err);
-    store_held_free(sample);
+    message_free(sample);
     return status;
 }

@@ -28,19 +28,19 @@ static void name_damaged(struct buf *out, struct bytes id, uint64_t seq) {
 }
 
 /* From its row: the envelope of a letter whose body is damaged can still be read. NULL: not. */
-static struct store_held *row_sample(const struct store_row *row) {
-    struct store_held *held = store_held_new();
+static struct message *row_sample(const struct store_row *row) {
+    struct message *held = message_new();
     held->seq = row->seq;
     if (row->envelope.ptr && envelope_restore(arena_dup(&held->arena, row->envelope), &held->arena,
                                               &held->envelope, NULL) == STATUS_OK)
         return held;
-    store_held_free(held);
+    message_free(held);
     return NULL;
 }
 
 /* The newest one that the query finds and that can be read. `bad`: this one was found damaged. */
 static enum status newest(struct store *store, const struct store_query *query, uint64_t bad,
-                          struct store_held **out, struct buf *damaged, struct err *err) {
+                          struct message **out, struct buf *damaged, struct err *err) {
     struct store_page page;
     struct arena arena;
     arena_init_heap(&arena, SAMPLE_ARENA_CHUNK);
@@ -59,7 +59,7 @@ static enum status newest(struct store *store, const struct store_query *query, 
     return status;
 }
 
-enum status group_sample(struct store *store, const struct group *group, struct store_held **out,
+enum status group_sample(struct store *store, const struct group *group, struct message **out,
                          struct buf *damaged, struct err *err) {
     struct store_query query = {.letters = true,
                                 .has_fingerprint = true,

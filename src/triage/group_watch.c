@@ -50,7 +50,7 @@ static struct bytes failure_of(const struct envelope *letter, struct arena *aren
 static void note_version(struct triage *triage, const struct group *group, struct group_note *note,
                          struct bytes *failure, struct arena *arena) {
     struct store *store = triage->store;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     enum status status = store->vtable->get_seq(store, group->sample, &held, &err);
     if (status == STATUS_CORRUPT || status == STATUS_IO)
@@ -63,7 +63,7 @@ static void note_version(struct triage *triage, const struct group *group, struc
     }
     if (status != STATUS_OK && status != STATUS_NOT_FOUND)
         log_warn("groups: %s", err.text);
-    store_held_free(held);
+    message_free(held);
 }
 
 /* ---- news ---- */

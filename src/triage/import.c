@@ -55,7 +55,7 @@ static void refuse(struct import *import, uint64_t line, const char *why) {
 
 /* ---- what is held already ---- */
 
-static bool is_same(const struct store_held *held, const struct letter_line *letter) {
+static bool is_same(const struct message *held, const struct letter_line *letter) {
     struct buf a, b;
     buf_init_heap(&a, LETTER_LINE_MAX);
     buf_init_heap(&b, LETTER_LINE_MAX);
@@ -68,7 +68,7 @@ static bool is_same(const struct store_held *held, const struct letter_line *let
 }
 
 static void note_present(struct import *import, const struct pending *pending,
-                         const struct store_held *held) {
+                         const struct message *held) {
     import->result->present++;
     if (is_same(held, &pending->letter))
         return;
@@ -81,13 +81,13 @@ static void note_present(struct import *import, const struct pending *pending,
 static enum status check_held(struct import *import, const struct pending *pending) {
     struct store *store = import->triage->store;
     const struct envelope *envelope = &pending->letter.envelope;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     enum status status =
         store->vtable->get(store, envelope->queue, envelope->letter_id, &held, &err);
     if (status == STATUS_OK) {
         note_present(import, pending, held);
-        store_held_free(held);
+        message_free(held);
         return STATUS_CONFLICT;
     }
     if (status == STATUS_NOT_FOUND)
@@ -98,7 +98,7 @@ static enum status check_held(struct import *import, const struct pending *pendi
             BYTES_ARG(bytes_clip(envelope->id, 100)), BYTES_ARG(bytes_clip(envelope->queue, 100)),
             held ? state_text(held->envelope.state) : err.text);
     refuse(import, pending->line, err.text);
-    store_held_free(held);
+    message_free(held);
     return STATUS_CONFLICT;
 }
 

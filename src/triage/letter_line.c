@@ -18,7 +18,7 @@ static void put_original(struct bytes original, struct buf *out) {
     buf_str(out, "\"}");
 }
 
-enum status letter_line_put(struct triage *triage, const struct store_held *held, struct buf *out,
+enum status letter_line_put(struct triage *triage, const struct message *held, struct buf *out,
                             struct err *err) {
     struct store *store = triage->store;
     const struct envelope *envelope = &held->envelope;

@@ -9,7 +9,7 @@
 #define LETTER_LINE_MAX ((size_t)256 * 1024 * 1024)
 
 /* Appends the line without its \n. The original is looked up in the store. */
-enum status letter_line_put(struct triage *triage, const struct store_held *held, struct buf *out,
+enum status letter_line_put(struct triage *triage, const struct message *held, struct buf *out,
                             struct err *err);
 
 struct letter_line {

@@ -6,13 +6,13 @@
 enum { CHUNK = 16 * 1024, LIVE = 1u << STATE_QUEUED | 1u << STATE_PENDING_RETRY };
 
 struct removal {
-    struct store_held *held;
+    struct message *held;
     struct err *outcome;
     struct store_op *op;
 };
 
 /* Where it dies when its policy is not known. */
-static struct bytes dlq_of(struct store_held *held) {
+static struct bytes dlq_of(struct message *held) {
     static const char suffix[] = ".dlq";
     const struct envelope *envelope = &held->envelope;
     if (envelope_awaits_room(envelope) && envelope->dlq.len > 0)
@@ -26,7 +26,7 @@ static struct bytes dlq_of(struct store_held *held) {
 
 /* As the engine makes one (engine/removal.c, judge_bury). */
 static void make_letter(struct triage *triage, const struct orphan_order *order,
-                        struct store_held *held) {
+                        struct message *held) {
     struct envelope *envelope = &held->envelope;
     struct wall now = triage_now(triage).wall;
     char id[UUID_TEXT_SIZE];
@@ -59,7 +59,7 @@ static bool load(struct triage *triage, uint64_t seq, struct removal *removal) {
         return false;
     }
     const struct envelope *envelope = &removal->held->envelope;
-    store_held_drop_body(removal->held);
+    message_drop_body(removal->held);
     if (envelope->letter_id.len > 0)
         err_set(outcome, STATUS_CONFLICT, "it is a letter (%s)", state_text(envelope->state));
     else if (!(LIVE >> envelope->state & 1u))
@@ -79,7 +79,7 @@ enum status orphan_remove(struct triage *triage, const struct orphan_order *orde
         removals[i] = (struct removal){.outcome = &each[i]};
         if (!load(triage, seqs[i], &removals[i]))
             continue;
-        struct store_held *held = removals[i].held;
+        struct message *held = removals[i].held;
         make_letter(triage, order, held);
         removals[i].op = &ops[changes++];
         *removals[i].op = (struct store_op){
@@ -97,7 +97,7 @@ enum status orphan_remove(struct triage *triage, const struct orphan_order *orde
     for (size_t i = 0; i < count; i++) {
         if (status == STATUS_OK && removals[i].op && removals[i].op->skipped)
             err_set(&each[i], STATUS_CONFLICT, "it does not wait any more");
-        store_held_free(removals[i].held);
+        message_free(removals[i].held);
     }
     arena_free(&arena);
     return status;

@@ -54,7 +54,7 @@ enum status queue_move_holding(struct triage *triage, struct bytes queue, struct
 
 /* One message or letter of a batch. */
 struct moving {
-    struct store_held *held;
+    struct message *held;
     bool letter;  /* that waits for people: put first, forgotten in a commit of its own */
     bool free_id; /* only a decided letter of the new queue has its id */
     bool copied; /* the new queue has this very letter: a kill ended a rename between two commits */
@@ -103,7 +103,7 @@ static void leave(struct move *move, struct moving *one, struct queue_left *left
 
 static enum status compare(struct move *move, struct moving *one) {
     struct store *store = move->triage->store;
-    struct store_held *theirs = NULL;
+    struct message *theirs = NULL;
     const struct envelope *envelope = &one->held->envelope;
     enum status status = store->vtable->get(store, move->to, envelope->id, &theirs, move->err);
     if (status == STATUS_NOT_FOUND)
@@ -118,7 +118,7 @@ static enum status compare(struct move *move, struct moving *one) {
         one->copy = theirs->seq;
     else if (!one->free_id)
         leave(move, one, &move->moved->same_id);
-    store_held_free(theirs);
+    message_free(theirs);
     return STATUS_OK;
 }
 
@@ -159,7 +159,7 @@ static struct store_op forget_op(const struct move *move, const struct moving *o
 }
 
 static struct store_op put_op(const struct move *move, const struct moving *one) {
-    struct store_held *held = one->held;
+    struct message *held = one->held;
     struct envelope *envelope = &held->envelope;
     envelope->queue = move->to;
     envelope->dlq = renamed_dlq(move, envelope->dlq, &held->arena);
@@ -248,7 +248,7 @@ static enum status commit_forgets(struct move *move, struct store_op *ops) {
 
 static void free_batch(struct move *move) {
     for (size_t i = 0; i < move->count; i++)
-        store_held_free(move->batch[i].held);
+        message_free(move->batch[i].held);
     move->count = move->bytes = 0;
 }
 
@@ -286,7 +286,7 @@ static void leave_damaged(struct move *move, const struct store_row *row) {
 
 static enum status add(struct move *move, const struct store_row *row) {
     struct store *store = move->triage->store;
-    struct store_held *held;
+    struct message *held;
     enum status status = store->vtable->get_seq(store, row->seq, &held, move->err);
     if (status == STATUS_NOT_FOUND) /* it was moved before; the list is behind */
         return STATUS_OK;
@@ -297,12 +297,12 @@ static enum status add(struct move *move, const struct store_row *row) {
     if (status != STATUS_OK)
         return status;
     if (!bytes_eq(held->envelope.queue, move->entry->subject)) {
-        store_held_free(held);
+        message_free(held);
         return STATUS_OK;
     }
     if (!(MOVABLE >> held->envelope.state & 1u)) {
         name_left(move, &move->moved->busy, held->envelope.id);
-        store_held_free(held);
+        message_free(held);
         return STATUS_OK;
     }
     move->batch[move->count++] =

@@ -133,7 +133,7 @@ static void put_edited(struct plan *plan, struct json_out *json, struct bytes bo
 
 static void put_sample(struct plan *plan, struct json_out *json, size_t place) {
     struct store *store = plan->replays->triage->store;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     if (store->vtable->get(store, plan->sample_queues[place], plan->samples[place], &held, &err) !=
         STATUS_OK)
@@ -149,7 +149,7 @@ static void put_sample(struct plan *plan, struct json_out *json, size_t place) {
     if (plan->order->edit.len > 0)
         put_edited(plan, json, replay_editable(held));
     json_close(json, '}');
-    store_held_free(held);
+    message_free(held);
 }
 
 /* ---- the whole ---- */

@@ -28,7 +28,7 @@ static void give_up(struct sending *sending, enum replay_outcome outcome, struct
 void replay_ready_drop(struct sending *sending) {
     sending->replay->window_bytes -= sending->bytes;
     list_remove(&sending->link);
-    store_held_free(sending->held);
+    message_free(sending->held);
     free(sending);
 }
 
@@ -62,7 +62,7 @@ static void on_edited(struct jq_job *job, enum status status, bool truthy, struc
     replays_post(sending->replay->replays, &sending->mail);
 }
 
-struct bytes replay_editable(const struct store_held *held) {
+struct bytes replay_editable(const struct message *held) {
     return pointer_is_empty(&held->envelope) || held->envelope.body_damaged ? BYTES("null")
                                                                             : held->body;
 }

@@ -19,7 +19,7 @@ static void look_up(struct replay *replay, struct replay_part *part, uint32_t at
     uint64_t frozen = (uint64_t)part->number * REPLAY_PART_LETTERS + at;
     const struct replay_around *around = &replay->replays->around;
     struct bytes queue = replay_order_queue(&replay->order, letter->queue);
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     if (store->vtable->get(store, queue, letter->id, &held, &err) != STATUS_OK) {
         replay_part_note(part, at, REPLAYED_CHANGED, BYTES("it is not held any more"));
@@ -39,7 +39,7 @@ static void look_up(struct replay *replay, struct replay_part *part, uint32_t at
         replay_part_note(part, at, REPLAYED_DISCARDED, BYTES_NONE);
     else
         replay_part_note(part, at, REPLAYED_FAILED, envelope->reason);
-    store_held_free(held);
+    message_free(held);
 }
 
 /* Those that nothing was sent of are read again when their turn comes. */

@@ -91,7 +91,7 @@ static bool keeps_original(const struct sending *sending) {
 }
 
 static void edit(struct building *building, struct sending *sending, struct envelope *envelope) {
-    struct store_held *held = sending->held;
+    struct message *held = sending->held;
     if (keeps_original(sending))
         add_original(building, sending);
     envelope->edited = true;
@@ -252,17 +252,17 @@ static void hold_back(struct sending *sending) {
 static void read_again(struct sending *sending) {
     struct replay *replay = sending->replay;
     struct store *store = replay->replays->triage->store;
-    struct store_held *held = NULL, *other = NULL;
+    struct message *held = NULL, *other = NULL;
     const struct envelope *envelope = &sending->held->envelope;
     struct err err;
     if (store->vtable->get(store, envelope->queue, envelope->letter_id, &held, &err) != STATUS_OK)
         return; /* it is tried again with the next commit */
-    store_held_free(sending->held);
+    message_free(sending->held);
     sending->held = held;
     sending->moved = true;
     if (store->vtable->get(store, replay->order.to, held->envelope.id, &other, &err) == STATUS_OK)
         hold_back(sending);
-    store_held_free(other);
+    message_free(other);
 }
 
 static void count_sent(struct replay *replay, const struct sending *sending) {

@@ -46,7 +46,7 @@ struct sending {
     struct list link;        /* in replay->window, by place */
     struct replay *replay;
     uint64_t place;
-    struct store_held *held;
+    struct message *held;
     enum sending_step { SENDING_CHECK, SENDING_EDIT, SENDING_READY, SENDING_OVER } step;
     enum replay_outcome outcome; /* OVER: it is not sent, and why */
     char why[REPLAY_WHY_MAX];
@@ -177,7 +177,7 @@ struct bytes replay_doc_name(struct bytes id, struct arena *arena);
 
 /* replay_ready.c: gets one letter ready. */
 /* What an edit is given: its body, or null where it pointed at a message that is gone. */
-struct bytes replay_editable(const struct store_held *held);
+struct bytes replay_editable(const struct message *held);
 void replay_ready(struct replay *replay, uint64_t place, const struct replay_letter *letter);
 void replay_ready_drop(struct sending *sending);
 void replay_ready_cancel(struct replay *replay);

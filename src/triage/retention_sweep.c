@@ -27,7 +27,7 @@ struct sweep {
     const struct retention_rule *rule;
     enum retention_of kind;
     struct wall now, limit; /* what was decided or died before the limit is due */
-    struct store_held *due[PAGE];
+    struct message *due[PAGE];
     size_t count;
     struct manifest manifest;  /* of this page's archive; no letters: there is none */
     uint64_t unreadable;       /* letters, which stay */
@@ -57,7 +57,7 @@ static enum status collect(struct sweep *sweep, const struct store_page *page, s
     uint64_t bytes = 0;
     sweep->count = 0;
     while (*row < page->count && bytes < ARCHIVING_BYTES_MAX) {
-        struct store_held *held = NULL;
+        struct message *held = NULL;
         uint64_t seq = page->rows[(*row)++].seq;
         enum status status = store->vtable->get_seq(store, seq, &held, sweep->err);
         if (status == STATUS_OK && is_due(sweep, &held->envelope)) {
@@ -65,7 +65,7 @@ static enum status collect(struct sweep *sweep, const struct store_page *page, s
             bytes += held->body.len;
             continue;
         }
-        store_held_free(held);
+        message_free(held);
         if (is_unreadable(status) && sweep->unreadable++ == 0)
             sweep->unreadable_why = *sweep->err;
         if (status != STATUS_OK && status != STATUS_NOT_FOUND && !is_unreadable(status))
@@ -98,7 +98,7 @@ static enum status archive_page(struct sweep *sweep, struct arena *arena) {
 
 /* ---- out of the store ---- */
 
-static struct store_op leave_op(const struct sweep *sweep, const struct store_held *held) {
+static struct store_op leave_op(const struct sweep *sweep, const struct message *held) {
     struct store *store = sweep->triage->store;
     struct store_op op = {
         .kind = sweep->kind == RETENTION_UNRESOLVED ? STORE_MARK : STORE_FORGET,
@@ -145,7 +145,7 @@ static enum status sweep_batch(struct sweep *sweep, const struct store_page *pag
     if (status == STATUS_OK && sweep->count > 0)
         status = leave(sweep, arena, gone);
     for (size_t i = 0; i < sweep->count; i++)
-        store_held_free(sweep->due[i]);
+        message_free(sweep->due[i]);
     return status;
 }
 

@@ -47,7 +47,7 @@ static struct store_op mark_op(const struct ruling *ruling, uint32_t queue, uint
     return op;
 }
 
-static struct store_op op_of(const struct ruling *ruling, uint32_t queue, struct store_held *held,
+static struct store_op op_of(const struct ruling *ruling, uint32_t queue, struct message *held,
                              struct wall now) {
     return ruling->kind == RULING_COMPENSATE ? compensate_op(held, queue, ruling->why, now)
                                              : mark_op(ruling, queue, held->seq, now);
@@ -85,7 +85,7 @@ static struct escalation *escalation_of(struct triage *triage, const struct ruli
 
 /* ---- one ---- */
 
-static enum status not_open(const struct store_held *held, struct bytes id, struct err *err) {
+static enum status not_open(const struct message *held, struct bytes id, struct err *err) {
     const struct envelope *envelope = &held->envelope;
     if (envelope->letter_id.len == 0)
         return err_set(err, STATUS_CONFLICT, "\"%.*s\" is a message that is not dead (%s)",
@@ -102,7 +102,7 @@ static enum status not_open(const struct store_held *held, struct bytes id, stru
 }
 
 static enum status get(struct triage *triage, struct bytes queue, struct bytes id,
-                       struct store_held **out, struct err *err) {
+                       struct message **out, struct err *err) {
     enum status status = triage->store->vtable->get(triage->store, queue, id, out, err);
     if (status == STATUS_NOT_FOUND)
         return err_set(err, status, "impound holds no letter \"%.*s\"", BYTES_ARG(id));
@@ -110,7 +110,7 @@ static enum status get(struct triage *triage, struct bytes queue, struct bytes i
 }
 
 static enum status mark_one(struct triage *triage, const struct ruling *ruling,
-                            struct store_held *held, bool *skipped, struct err *err) {
+                            struct message *held, bool *skipped, struct err *err) {
     struct arena arena;
     arena_init_heap(&arena, AUDIT_ARENA_CHUNK);
     struct audit_entry entry = audit_of(triage, ruling);
@@ -138,8 +138,8 @@ static enum status mark_one(struct triage *triage, const struct ruling *ruling,
 }
 
 enum status ruling_one(struct triage *triage, const struct ruling *ruling, struct bytes queue,
-                       struct bytes id, struct store_held **held_out, struct err *err) {
-    struct store_held *held = NULL;
+                       struct bytes id, struct message **held_out, struct err *err) {
+    struct message *held = NULL;
     bool skipped = false;
     enum status status = get(triage, queue, id, &held, err);
     if (status != STATUS_OK)
@@ -162,10 +162,10 @@ enum status ruling_one(struct triage *triage, const struct ruling *ruling, struc
         status = get(triage, home, letter, held_out, err);
     if (status == STATUS_OK && skipped) {
         status = not_open(*held_out, id, err);
-        store_held_free(*held_out);
+        message_free(*held_out);
         *held_out = NULL;
     }
-    store_held_free(held);
+    message_free(held);
     return status;
 }
 
@@ -181,7 +181,7 @@ struct bulk {
     struct escalation *escalations; /* one for each DLQ */
     size_t escalation_count;
     size_t count;
-    struct store_held *held[RULING_COMPENSATIONS_MAX]; /* of compensations */
+    struct message *held[RULING_COMPENSATIONS_MAX]; /* of compensations */
     enum status status;
     struct err *err;
 };
@@ -205,7 +205,7 @@ static void flush(struct bulk *bulk) {
         bulk->result->busy += bulk->ops[i].skipped;
     }
     for (size_t i = 0; i < RULING_COMPENSATIONS_MAX; i++) {
-        store_held_free(bulk->held[i]);
+        message_free(bulk->held[i]);
         bulk->held[i] = NULL;
     }
     bulk->count = 0;
@@ -215,7 +215,7 @@ static void flush(struct bulk *bulk) {
 /* As it is now: the list may be a little older. */
 static void add_compensation(struct bulk *bulk, const struct envelope *listed, uint32_t queue) {
     struct store *store = bulk->triage->store;
-    struct store_held **held = &bulk->held[bulk->count];
+    struct message **held = &bulk->held[bulk->count];
     enum status status =
         store->vtable->get(store, listed->queue, listed->letter_id, held, bulk->err);
     if (status == STATUS_NOT_FOUND)
@@ -223,7 +223,7 @@ static void add_compensation(struct bulk *bulk, const struct envelope *listed, u
     else if (status != STATUS_OK)
         bulk->status = status;
     else if ((*held)->envelope.body_damaged)
-        store_held_free(*held);
+        message_free(*held);
     else
         bulk->ops[bulk->count++] = compensate_op(*held, queue, bulk->ruling->why, bulk->entry.at);
     if (bulk->count == RULING_COMPENSATIONS_MAX)

@@ -39,7 +39,7 @@ const char *ruling_text(enum ruling_kind kind); /* "resolve" "discard" "escalate
  * CONFLICT when it is being replayed or decided already. *held_out: the letter as it is now. Waits.
  */
 enum status ruling_one(struct triage *triage, const struct ruling *ruling, struct bytes queue,
-                       struct bytes id, struct store_held **held_out, struct err *err);
+                       struct bytes id, struct message **held_out, struct err *err);
 /* All that the selection chooses, a page and a commit at a time. On trouble half-way the result
  * says how far it came. Waits; its memory does not grow with the selection. */
 enum status ruling_many(struct triage *triage, const struct ruling *ruling, struct arena *arena,

@@ -232,7 +232,7 @@ static enum status walk_filter(struct walk *walk, struct arena *arena) {
 
 /* ---- by id ---- */
 
-static enum status check_letter(const struct walk *walk, const struct store_held *held,
+static enum status check_letter(const struct walk *walk, const struct message *held,
                                 struct bytes id) {
     const struct envelope *envelope = &held->envelope;
     struct err *err = walk->err;
@@ -262,7 +262,7 @@ static int oldest_first(const void *a, const void *b) {
     return newest_first(b, a);
 }
 
-static enum status find(struct walk *walk, struct bytes id, struct store_held **out) {
+static enum status find(struct walk *walk, struct bytes id, struct message **out) {
     struct store *store = walk->triage->store;
     enum status status = store->vtable->get(store, BYTES_NONE, id, out, walk->err);
     if (status == STATUS_NOT_FOUND)
@@ -273,13 +273,13 @@ static enum status find(struct walk *walk, struct bytes id, struct store_held **
 static enum status choose(struct walk *walk, struct chosen *out) {
     for (size_t i = 0; i < walk->selection->id_count; i++) {
         struct bytes id = walk->selection->ids[i];
-        struct store_held *held = NULL;
+        struct message *held = NULL;
         enum status status = find(walk, id, &held);
         if (status != STATUS_OK)
             return status;
         status = check_letter(walk, held, id);
         out[i] = (struct chosen){held->seq, i};
-        store_held_free(held);
+        message_free(held);
         if (status != STATUS_OK)
             return status;
     }
@@ -289,12 +289,12 @@ static enum status choose(struct walk *walk, struct chosen *out) {
 /* An id given twice is one letter; one that went since it was chosen is passed over. */
 static void give_chosen(struct walk *walk, const struct chosen *chosen, size_t count) {
     for (size_t i = 0; i < count && !walk->enough; i++) {
-        struct store_held *held = NULL;
+        struct message *held = NULL;
         if (i > 0 && chosen[i].seq == chosen[i - 1].seq)
             continue;
         if (find(walk, walk->selection->ids[chosen[i].place], &held) == STATUS_OK)
             give(walk, held->seq, &held->envelope);
-        store_held_free(held);
+        message_free(held);
     }
 }
 

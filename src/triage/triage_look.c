@@ -48,7 +48,7 @@ static enum status look_at_replay(struct look *look, bool *over) {
 /* ---- compensations ---- */
 
 /* A rule tries to compensate a letter once: one that it cannot is for people to look at. */
-static struct store_op escalate_op(const struct look *look, const struct store_held *held) {
+static struct store_op escalate_op(const struct look *look, const struct message *held) {
     struct store *store = look->triage->store;
     return (struct store_op){.kind = STORE_MARK,
                              .queue = store->vtable->queue_number(store, held->envelope.queue),
@@ -60,7 +60,7 @@ static struct store_op escalate_op(const struct look *look, const struct store_h
                                       .why = BYTES(WHY_ESCALATED)}};
 }
 
-static void count_compensation(struct look *look, const struct store_held *held) {
+static void count_compensation(struct look *look, const struct message *held) {
     struct triage_tally *tally = &look->tally;
     bool failed = held->envelope.state == STATE_PENDING_REVIEW &&
                   held->envelope.escalated_at.ms == WALL_NEVER.ms;
@@ -77,7 +77,7 @@ static enum status look_at_compensations(struct look *look, struct json ids, boo
     struct bytes id;
     *over = true;
     for (struct json_walk walk = json_walk(ids); *over && json_step(&walk);) {
-        struct store_held *held = NULL;
+        struct message *held = NULL;
         if (!json_string(walk.value, &look->arena, &id))
             continue;
         enum status status = store->vtable->get(store, BYTES_NONE, id, &held, look->err);
@@ -85,7 +85,7 @@ static enum status look_at_compensations(struct look *look, struct json ids, boo
             *over = false;
         else if (status == STATUS_OK)
             count_compensation(look, held);
-        store_held_free(held);
+        message_free(held);
         if (status != STATUS_OK && status != STATUS_NOT_FOUND)
             return status;
     }

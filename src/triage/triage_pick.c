@@ -108,7 +108,7 @@ static bool is_wanted(const struct triage_pick *pick, const struct envelope *let
 }
 
 /* A replay waits for a queue that is not there, and the rule would wait with it. */
-static bool has_queue(struct picking *picking, const struct store_held *held) {
+static bool has_queue(struct picking *picking, const struct message *held) {
     const struct triage_pick *pick = picking->pick;
     struct bytes queue = held->envelope.queue;
     if (pick->rule->action != TRIAGE_REPLAY || pick->rule->to.len > 0)
@@ -127,7 +127,7 @@ static bool is_enough(const struct picking *picking) {
            picking->status != STATUS_OK || (picking->pick->ending && *picking->pick->ending);
 }
 
-static void take(struct picking *picking, struct store_held *held) {
+static void take(struct picking *picking, struct message *held) {
     struct triage_picked *out = picking->out;
     out->ids[out->count] = arena_dup(picking->arena, held->envelope.letter_id);
     out->places[out->count] =
@@ -138,7 +138,7 @@ static void take(struct picking *picking, struct store_held *held) {
         out->whole[out->count] = held;
         picking->bytes += held->body.len;
     } else {
-        store_held_free(held);
+        message_free(held);
     }
     out->count++;
 }
@@ -148,14 +148,14 @@ static bool visit(void *arg, const struct selection_letter *letter) {
     struct picking *picking = arg;
     const struct triage_pick *pick = picking->pick;
     struct store *store = pick->triage->store;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     if (!is_wanted(pick, letter->envelope))
         return !is_enough(picking);
     enum status status = store->vtable->get_seq(store, letter->seq, &held, picking->err);
     if (status == STATUS_OK && is_wanted(pick, &held->envelope) && has_queue(picking, held))
         take(picking, held);
     else
-        store_held_free(held);
+        message_free(held);
     if (status != STATUS_NOT_FOUND && status != STATUS_CORRUPT) /* a damaged one is left alone */
         picking->status = status;
     return !is_enough(picking);
@@ -212,6 +212,6 @@ enum status triage_pick(const struct triage_pick *pick, struct arena *arena,
 
 void triage_picked_free(struct triage_picked *picked) {
     for (size_t i = 0; picked->whole && i < picked->count; i++)
-        store_held_free(picked->whole[i]);
+        message_free(picked->whole[i]);
     picked->count = 0;
 }

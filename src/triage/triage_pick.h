@@ -30,7 +30,7 @@ struct triage_place {
  * of the others; those of one key in the order in which they were put. */
 struct triage_picked {
     struct bytes *ids;           /* of letters, in the arena */
-    struct store_held **whole;   /* archive: the letters themselves; else NULL */
+    struct message **whole;      /* archive: the letters themselves; else NULL */
     struct triage_place *places; /* of the same letters */
     size_t count;
     uint64_t skipped;         /* letters on which the `where` failed … */

@@ -168,7 +168,7 @@ static enum status compensate(struct run *run) {
     return rule_on(run, RULING_COMPENSATE);
 }
 
-static struct store_op forget_op(struct run *run, const struct store_held *held) {
+static struct store_op forget_op(struct run *run, const struct message *held) {
     struct store *store = run->options->triage->store;
     return (struct store_op){.kind = STORE_FORGET,
                              .queue = store->vtable->queue_number(store, held->envelope.queue),

@@ -88,7 +88,7 @@ static enum status check_program(struct scan *scan, struct err *err) {
 /* The whole envelope as people see it. What is gone since it was listed does not match. */
 static void ask_about(struct scan *scan, struct ask *ask, const struct store_row *row) {
     struct envelope listed;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     *ask = (struct ask){0};
     buf_init_heap(&ask->input, ENVELOPE_TEXT_MAX);
     ask->damaged = !row->envelope.ptr ||
@@ -102,7 +102,7 @@ static void ask_about(struct scan *scan, struct ask *ask, const struct store_row
         return;
     }
     envelope_encode(&held->envelope, ENVELOPE_WITH_BODY, held->body, &ask->input);
-    store_held_free(held);
+    message_free(held);
     if (ask->input.overflow)
         ask->status = err_set(&ask->err, STATUS_TOO_LARGE, "the envelope is too large for jq");
     else

@@ -57,11 +57,11 @@ static void look_again(struct mono until, const char *what) {
     mailbox_wait(&bell, mono_after(now, LOOK_MS));
 }
 
-static size_t receive(struct broker *broker, struct store_held **out, size_t max) {
+static size_t receive(struct broker *broker, struct message **out, size_t max) {
     return broker->vtable->receive(broker, clock_now(&clock_system), out, max);
 }
 
-static void receive_all(struct broker *broker, struct store_held **out, size_t count) {
+static void receive_all(struct broker *broker, struct message **out, size_t count) {
     struct mono until = deadline();
     for (size_t got = 0; got < count;) {
         got += receive(broker, out + got, count - got);
@@ -76,9 +76,9 @@ static void await_left(size_t count) {
         look_again(until, "the server has so many left");
 }
 
-static void settle(struct broker *broker, struct store_held *held) {
+static void settle(struct broker *broker, struct message *held) {
     broker->vtable->settle(broker, held);
-    store_held_free(held);
+    message_free(held);
 }
 
 static void push_numbers(size_t from, size_t count) {
@@ -89,7 +89,7 @@ static void push_numbers(size_t from, size_t count) {
     }
 }
 
-static size_t number_of(const struct store_held *held) {
+static size_t number_of(const struct message *held) {
     struct json body, number;
     int64_t value = -1;
     assert_int_equal(json_parse(held->body, &body, NULL), STATUS_OK);
@@ -103,7 +103,7 @@ static void messages_come_as_they_are_and_prove_where_they_come_from(void **stat
     (void)state;
     static const char bytes[] = {'\0', '\xff', '\n', '{', '\xc3', '\x28'};
     struct bytes odd = {bytes, sizeof bytes};
-    struct store_held *held[1];
+    struct message *held[1];
     struct broker *broker = open_consumer("one");
     assert_string_equal(broker->vtable->kind, broker_subject.kind);
     broker_subject.push(odd);
@@ -126,7 +126,7 @@ static void messages_come_as_they_are_and_prove_where_they_come_from(void **stat
 
 static void they_come_in_order_and_never_more_than_asked_for(void **state) {
     (void)state;
-    struct store_held *held[MESSAGES];
+    struct message *held[MESSAGES];
     push_numbers(0, MESSAGES);
     struct broker *broker = open_consumer("one");
     struct mono until = deadline();
@@ -153,7 +153,7 @@ static bool is_gone(size_t number) {
 /* From behind: the rest stays, and comes again in another life, marked. */
 static void what_is_settled_is_gone_and_all_else_comes_again(void **state) {
     (void)state;
-    struct store_held *held[MESSAGES];
+    struct message *held[MESSAGES];
     char ids[MESSAGES][256];
     struct broker *broker = open_consumer("one");
     push_numbers(0, MESSAGES);
@@ -164,7 +164,7 @@ static void what_is_settled_is_gone_and_all_else_comes_again(void **state) {
         if (is_gone(number_of(held[i])))
             settle(broker, held[i]);
         else
-            store_held_free(held[i]); /* the engine is freed without settling */
+            message_free(held[i]); /* the engine is freed without settling */
     }
     await_left(MESSAGES / 2); /* at the end a server has little time to hear of it */
     close_consumer(broker);
@@ -184,7 +184,7 @@ static void what_is_settled_is_gone_and_all_else_comes_again(void **state) {
 
 static void what_is_handed_back_comes_again_when_it_is_due(void **state) {
     (void)state;
-    struct store_held *held[1];
+    struct message *held[1];
     struct broker *broker = open_consumer("one");
     push_numbers(7, 1);
     receive_all(broker, held, 1);
@@ -202,7 +202,7 @@ static void what_is_handed_back_comes_again_when_it_is_due(void **state) {
 
 static void nothing_comes_while_nothing_is_wanted(void **state) {
     (void)state;
-    struct store_held *held[MESSAGES];
+    struct message *held[MESSAGES];
     struct broker *broker = new_consumer("one");
     broker->vtable->want(broker, false);
     broker->vtable->listen(broker, ring, &bell);
@@ -229,7 +229,7 @@ static bool is_connected(struct broker *broker, bool *has_words) {
 /* Half of what it had is settled while nobody listens. */
 static void a_server_that_dies_is_found_again(void **state) {
     (void)state;
-    struct store_held *held[MESSAGES];
+    struct message *held[MESSAGES];
     bool has_words;
     if (!broker_subject.sever)
         skip();
@@ -264,7 +264,7 @@ static void what_waits_at_the_end_goes_free(void **state) {
     (void)state;
     push_numbers(0, MESSAGES);
     struct broker *broker = open_consumer("one");
-    struct store_held *held[MESSAGES];
+    struct message *held[MESSAGES];
     receive_all(broker, held, 1);
     settle(broker, held[0]);
     close_consumer(broker);
@@ -280,14 +280,14 @@ static void what_waits_at_the_end_goes_free(void **state) {
 /* ---- looking ---- */
 
 /* A number in order, with the id that its like had in `ids` ("": any). */
-static void see(struct store_held *held, size_t number, char ids[][256]) {
+static void see(struct message *held, size_t number, char ids[][256]) {
     struct bytes id = held->envelope.id;
     assert_int_equal(number_of(held), number);
     assert_int_equal(held->seq, 0);
     if (ids[number][0])
         assert_bytes(id, ids[number]);
     snprintf(ids[number], sizeof ids[0], "%.*s", BYTES_ARG(id));
-    store_held_free(held);
+    message_free(held);
 }
 
 /* One pass. UNREACHABLE: the server was too slow, and another is to be begun. */
@@ -295,7 +295,7 @@ static enum status pass_through(size_t *seen, char ids[][256], struct mono until
     enum { AT_ONCE = 7 };
     struct broker_options options = options_of("one");
     struct peek *peek = broker_subject.peek(&options);
-    struct store_held *held[AT_ONCE];
+    struct message *held[AT_ONCE];
     struct err err = {STATUS_OK, ""};
     enum status status = STATUS_OK;
     size_t got = 1;
@@ -324,7 +324,7 @@ static void look_through(size_t count, char ids[][256]) {
 static void a_look_takes_nothing_and_knows_what_is_taken_afterwards(void **state) {
     (void)state;
     char ids[MESSAGES][256] = {""};
-    struct store_held *held[MESSAGES];
+    struct message *held[MESSAGES];
     if (!broker_subject.peek)
         return;
     push_numbers(0, MESSAGES);

@@ -41,10 +41,10 @@ static void put_many(struct subject *subject, size_t from, size_t to) {
 }
 
 static void assert_next(struct subject *subject, enum store_take which, size_t number) {
-    struct store_held *held = subject_take(subject, which);
+    struct message *held = subject_take(subject, which);
     assert_non_null(held);
     assert_bytes(held->envelope.id, name(subject, number));
-    store_held_free(held);
+    message_free(held);
 }
 
 static void assert_counts(struct subject *subject, uint64_t queued, uint64_t delayed,
@@ -142,8 +142,7 @@ static void what_is_far_from_its_turn_can_be_changed(void **state) {
     uint64_t dead = put(subject, MANY - 2, STATE_QUEUED, 0);
     uint64_t forgotten = put(subject, MANY - 1, STATE_QUEUED, 0);
     fold(subject);
-    struct store_held *held =
-        subject->store->vtable->take_one(subject->store, subject->queue, taken);
+    struct message *held = subject->store->vtable->take_one(subject->store, subject->queue, taken);
     assert_non_null(held);
     struct envelope letter = subject_letter(subject, name(subject, MANY - 2));
     assert_int_equal(subject_update(subject, dead, &letter), STATUS_OK);
@@ -163,7 +162,7 @@ static void what_is_due_is_taken_past_what_was_given_back(void **state) {
     for (size_t i = 0; i < FEW; i++) {
         put(subject, i, STATE_PENDING_RETRY, 1);
         subject_pass(subject, 1);
-        struct store_held *held = subject_take(subject, TAKE_DUE);
+        struct message *held = subject_take(subject, TAKE_DUE);
         assert_non_null(held);
         subject->store->vtable->give_back(subject->store, held,
                                           mono_after(subject_now(subject).mono, FAR_MS));
@@ -189,10 +188,10 @@ static void what_is_due_is_taken_although_the_clock_jumped(void **state) {
     fold(subject);
     subject_pass(subject, STEP_MS);
     size_t due = 0;
-    struct store_held *held;
+    struct message *held;
     while ((held = subject_take(subject, TAKE_DUE)) != NULL) {
         due += held->envelope.delay_ms == STEP_MS;
-        store_held_free(held);
+        message_free(held);
     }
     assert_int_equal(due, FEW);
     subject_free(subject);
@@ -219,11 +218,11 @@ static void a_deep_backlog_survives_closing(void **state) {
         put_many(subject, 0, MANY);
         put(subject, MANY, STATE_QUEUED, FAR_MS);
         put(subject, MANY + 1, STATE_PENDING_RETRY, FAR_MS);
-        struct store_held *held = subject_take(subject, TAKE_READY);
+        struct message *held = subject_take(subject, TAKE_READY);
         held->envelope.state = STATE_QUEUED;
         held->envelope.lease_ms = FAR_MS;
         assert_int_equal(subject_update(subject, held->seq, &held->envelope), STATUS_OK);
-        store_held_free(held);
+        message_free(held);
         subject_reopen(subject);
         assert_little_memory(subject);
         assert_counts(subject, MANY, 1, 1, 1);

@@ -7,25 +7,25 @@ static struct subject *begin(void **state) {
     return subject_new(*state);
 }
 
-static struct store_held *get(struct subject *subject, const char *id) {
-    struct store_held *held = NULL;
+static struct message *get(struct subject *subject, const char *id) {
+    struct message *held = NULL;
     struct err err;
     enum status status =
         subject->store->vtable->get(subject->store, BYTES_NONE, bytes_of(id), &held, &err);
     return status == STATUS_OK ? held : NULL;
 }
 
-static void assert_taken(struct store_held *held, const char *id) {
+static void assert_taken(struct message *held, const char *id) {
     assert_non_null(held);
     assert_bytes(held->envelope.id, id);
-    store_held_free(held);
+    message_free(held);
 }
 
 static void assert_state(struct subject *subject, const char *id, enum state state) {
-    struct store_held *held = get(subject, id);
+    struct message *held = get(subject, id);
     assert_non_null(held);
     assert_int_equal(held->envelope.state, state);
-    store_held_free(held);
+    message_free(held);
 }
 
 static void assert_gone(struct subject *subject, const char *id) {
@@ -39,12 +39,12 @@ static void what_was_put_is_taken_with_its_body(void **state) {
     struct envelope envelope = subject_envelope(subject, "a");
     uint64_t seq = 0;
     assert_int_equal(subject_put(subject, &envelope, "{\"n\":1.0}", &seq), STATUS_OK);
-    struct store_held *held = subject_take(subject, TAKE_READY);
+    struct message *held = subject_take(subject, TAKE_READY);
     assert_non_null(held);
     assert_int_equal(held->seq, seq);
     assert_bytes(held->body, "{\"n\":1.0}");
     assert_bytes(held->envelope.id, "a");
-    store_held_free(held);
+    message_free(held);
     subject_free(subject);
 }
 
@@ -74,7 +74,7 @@ static void a_taken_message_is_shown_as_running(void **state) {
     struct envelope envelope = subject_envelope(subject, "a");
     subject_put(subject, &envelope, "1", NULL);
     assert_state(subject, "a", STATE_QUEUED);
-    store_held_free(subject_take(subject, TAKE_READY));
+    message_free(subject_take(subject, TAKE_READY));
     assert_state(subject, "a", STATE_RUNNING);
     subject_free(subject);
 }
@@ -84,7 +84,7 @@ static void a_forgotten_message_is_gone(void **state) {
     struct envelope envelope = subject_envelope(subject, "a");
     uint64_t seq = 0;
     subject_put(subject, &envelope, "1", &seq);
-    store_held_free(subject_take(subject, TAKE_READY));
+    message_free(subject_take(subject, TAKE_READY));
     assert_int_equal(subject_forget(subject, seq), STATUS_OK);
     assert_gone(subject, "a");
     assert_int_equal(subject_forget(subject, seq), STATUS_NOT_FOUND);
@@ -98,11 +98,11 @@ static void an_update_without_a_body_keeps_the_body(void **state) {
     subject_put(subject, &envelope, "the body", &seq);
     envelope = subject_letter(subject, "a");
     assert_int_equal(subject_update(subject, seq, &envelope), STATUS_OK);
-    struct store_held *held = get(subject, "L-a");
+    struct message *held = get(subject, "L-a");
     assert_non_null(held);
     assert_bytes(held->body, "the body");
     assert_int_equal(held->envelope.state, STATE_PENDING_REVIEW);
-    store_held_free(held);
+    message_free(held);
     subject_free(subject);
 }
 
@@ -117,9 +117,9 @@ static void an_update_with_a_body_replaces_it(void **state) {
                           .envelope = &envelope,
                           .body = BYTES("new")};
     assert_int_equal(subject_commit(subject, &op, 1), STATUS_OK);
-    struct store_held *held = subject_take(subject, TAKE_READY);
+    struct message *held = subject_take(subject, TAKE_READY);
     assert_bytes(held->body, "new");
-    store_held_free(held);
+    message_free(held);
     subject_free(subject);
 }
 
@@ -357,7 +357,7 @@ static void an_id_in_several_queues_is_ambiguous(void **state) {
     struct store_op op = {.kind = STORE_PUT, .envelope = &envelope, .body = BYTES("2")};
     op.queue = subject->store->vtable->queue_number(subject->store, BYTES("refunds"));
     subject_commit(subject, &op, 1);
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     const struct store_vtable *vtable = subject->store->vtable;
     assert_int_equal(vtable->get(subject->store, BYTES_NONE, BYTES("a"), &held, &err),
@@ -367,7 +367,7 @@ static void an_id_in_several_queues_is_ambiguous(void **state) {
     assert_int_equal(vtable->get(subject->store, BYTES("refunds"), BYTES("a"), &held, &err),
                      STATUS_OK);
     assert_bytes(held->body, "2");
-    store_held_free(held);
+    message_free(held);
     subject_free(subject);
 }
 
@@ -445,14 +445,14 @@ static void retries_come_in_the_order_of_their_due_times(void **state) {
 
 /* Takes the next probe, which fails: it is due again at once. */
 static void fail_probe(struct subject *subject, const char *id) {
-    struct store_held *held = subject_take(subject, TAKE_DUE_LONGEST);
+    struct message *held = subject_take(subject, TAKE_DUE_LONGEST);
     assert_non_null(held);
     assert_bytes(held->envelope.id, id);
     held->envelope.state = STATE_PENDING_RETRY;
     held->envelope.delay_ms = 0;
     held->envelope.next_attempt_at = subject_now(subject).wall;
     assert_int_equal(subject_update(subject, held->seq, &held->envelope), STATUS_OK);
-    store_held_free(held);
+    message_free(held);
 }
 
 static void probes_get_what_was_handed_over_longest_ago(void **state) {
@@ -490,7 +490,7 @@ static void what_is_given_back_waits_behind_the_others(void **state) {
         struct envelope envelope = subject_envelope(subject, ids[i]);
         subject_put(subject, &envelope, "1", NULL);
     }
-    struct store_held *held = subject_take(subject, TAKE_READY);
+    struct message *held = subject_take(subject, TAKE_READY);
     assert_bytes(held->envelope.id, "a");
     struct mono due = mono_after(subject_now(subject).mono, 50);
     subject->store->vtable->give_back(subject->store, held, due);
@@ -580,7 +580,7 @@ static void everything_survives_closing(void **state) {
     struct store_op facts = {
         .kind = STORE_QUEUE, .queue = subject->queue, .queue_facts = BYTES("{\"paused\":true}")};
     subject_commit(subject, &facts, 1);
-    store_held_free(subject_take(subject, TAKE_READY));
+    message_free(subject_take(subject, TAKE_READY));
 
     subject_reopen(subject);
     assert_taken(subject_take(subject, TAKE_READY), "queued");

@@ -187,8 +187,8 @@ static struct store_op marking(struct subject *subject, uint64_t seq, enum state
         .mark = {.state = to, .at = subject_now(subject).wall, .why = BYTES("because")}};
 }
 
-static struct store_held *get(struct subject *subject, const char *id) {
-    struct store_held *held = NULL;
+static struct message *get(struct subject *subject, const char *id) {
+    struct message *held = NULL;
     struct err err;
     assert_int_equal(
         subject->store->vtable->get(subject->store, BYTES_NONE, bytes_of(id), &held, &err),
@@ -197,7 +197,7 @@ static struct store_held *get(struct subject *subject, const char *id) {
 }
 
 static void assert_resolved(struct subject *subject, const char *id) {
-    struct store_held *held = get(subject, id);
+    struct message *held = get(subject, id);
     assert_int_equal(held->envelope.state, STATE_RESOLVED);
     assert_int_equal(held->envelope.resolution, RESOLUTION_BY_HAND);
     assert_int_equal(held->envelope.resolved_at.ms, subject_now(subject).wall.ms);
@@ -205,7 +205,7 @@ static void assert_resolved(struct subject *subject, const char *id) {
     assert_bytes(held->envelope.why, "because");
     assert_bytes(held->envelope.error_type, "KeyError");
     assert_bytes(held->body, "body");
-    store_held_free(held);
+    message_free(held);
 }
 
 static void resolve_escalated(struct subject *subject, uint64_t seq, bool fold_between) {
@@ -277,10 +277,10 @@ static void a_whole_envelope_replaces_what_was_marked(void **state) {
     letter.state = STATE_REPLAYING;
     assert_int_equal(subject_update(subject, seq, &letter), STATUS_OK);
     fold(subject);
-    struct store_held *held = get(subject, "a");
+    struct message *held = get(subject, "a");
     assert_int_equal(held->envelope.state, STATE_REPLAYING);
     assert_int_equal(held->envelope.escalated_at.ms, 0);
-    store_held_free(held);
+    message_free(held);
     subject_free(subject);
 }
 
@@ -311,9 +311,9 @@ static void a_change_from_another_state_is_skipped(void **state) {
     assert_false(ops[0].skipped);
     assert_true(ops[1].skipped);
     assert_true(ops[2].skipped);
-    struct store_held *held = get(subject, "closed");
+    struct message *held = get(subject, "closed");
     assert_int_equal(held->envelope.state, STATE_RESOLVED);
-    store_held_free(held);
+    message_free(held);
     subject_free(subject);
 }
 
@@ -334,9 +334,9 @@ static void a_second_change_of_the_same_letter_is_skipped(void **state) {
     assert_false(ops[0].skipped);
     assert_true(ops[1].skipped);
     assert_true(ops[2].skipped);
-    struct store_held *held = get(subject, "a");
+    struct message *held = get(subject, "a");
     assert_int_equal(held->envelope.state, STATE_REPLAYING);
-    store_held_free(held);
+    message_free(held);
     subject_free(subject);
 }
 
@@ -346,7 +346,7 @@ static void a_letter_in_the_engines_hands_is_left_alone(void **state) {
     struct envelope letter = subject_letter(subject, "a");
     letter.state = STATE_REPLAYING;
     subject_update(subject, seq, &letter);
-    store_held_free(subject_take(subject, TAKE_DUE));
+    message_free(subject_take(subject, TAKE_DUE));
     struct store_op op = marking(subject, seq, STATE_DISCARDED);
     op.from = 1u << STATE_REPLAYING | 1u << STATE_PENDING_REVIEW;
     assert_int_equal(subject_commit(subject, &op, 1), STATUS_OK);
@@ -370,16 +370,16 @@ static void one_that_waits_is_taken_by_its_number(void **state) {
     envelope.next_attempt_at.ms = subject_now(subject).wall.ms + 5000;
     subject_put(subject, &envelope, "2", &delayed);
     const struct store_vtable *vtable = subject->store->vtable;
-    struct store_held *held = vtable->take_one(subject->store, subject->queue, delayed);
+    struct message *held = vtable->take_one(subject->store, subject->queue, delayed);
     assert_non_null(held);
     assert_bytes(held->body, "2");
-    store_held_free(held);
+    message_free(held);
     assert_null(vtable->take_one(subject->store, subject->queue, delayed));
     assert_null(vtable->take_one(subject->store, subject->queue, put_letter(subject, "letter")));
     assert_null(vtable->take_one(subject->store, subject->queue, 999));
     held = vtable->take_one(subject->store, subject->queue, ready);
     assert_non_null(held);
-    store_held_free(held);
+    message_free(held);
     subject_free(subject);
 }
 
@@ -389,7 +389,7 @@ static void what_is_leased_stays_taken(void **state) {
     uint64_t seq = 0;
     struct store_queue_counts counts;
     subject_put(subject, &envelope, "1", &seq);
-    store_held_free(subject_take(subject, TAKE_READY));
+    message_free(subject_take(subject, TAKE_READY));
     envelope.lease = 7;
     envelope.lease_ms = 30000;
     assert_int_equal(subject_update(subject, seq, &envelope), STATUS_OK);
@@ -404,9 +404,9 @@ static void what_is_leased_stays_taken(void **state) {
     envelope.lease_ms = 0;
     envelope.state = STATE_PENDING_RETRY;
     assert_int_equal(subject_update(subject, seq, &envelope), STATUS_OK);
-    struct store_held *held = subject_take(subject, TAKE_DUE);
+    struct message *held = subject_take(subject, TAKE_DUE);
     assert_non_null(held);
-    store_held_free(held);
+    message_free(held);
     subject_free(subject);
 }
 
@@ -420,7 +420,7 @@ static void what_was_leased_is_taken_once_after_opening(void **state) {
     uint64_t seq = 0;
     struct store_queue_counts counts;
     subject_put(subject, &envelope, "1", &seq);
-    store_held_free(subject_take(subject, TAKE_READY));
+    message_free(subject_take(subject, TAKE_READY));
     envelope.lease = 7;
     envelope.lease_ms = 30000;
     subject_update(subject, seq, &envelope);
@@ -431,7 +431,7 @@ static void what_was_leased_is_taken_once_after_opening(void **state) {
     assert_string_equal(
         subject_list(subject, &(struct store_query){.limit = 9, .states = 1u << STATE_RUNNING}),
         "a");
-    struct store_held *held = subject_take(subject, TAKE_LEASED);
+    struct message *held = subject_take(subject, TAKE_LEASED);
     assert_non_null(held);
     assert_int_equal(held->envelope.state, STATE_RUNNING);
     assert_int_equal(held->envelope.lease, 7);
@@ -439,21 +439,21 @@ static void what_was_leased_is_taken_once_after_opening(void **state) {
     subject->store->vtable->give_back(subject->store, held, subject_now(subject).mono);
     held = subject_take(subject, TAKE_READY);
     assert_non_null(held);
-    store_held_free(held);
+    message_free(held);
     subject_free(subject);
 }
 
 /* ---- by number ---- */
 
 static void assert_by_number(struct subject *subject, uint64_t seq, const char *id) {
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     enum status status = subject->store->vtable->get_seq(subject->store, seq, &held, &err);
     assert_int_equal(status, id ? STATUS_OK : STATUS_NOT_FOUND);
     if (!id)
         return;
     assert_bytes(held->envelope.id, id);
-    store_held_free(held);
+    message_free(held);
 }
 
 static void a_message_is_read_by_its_number_in_any_state(void **state) {

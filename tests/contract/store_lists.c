@@ -187,8 +187,8 @@ static void a_sum_counts_what_lists_show(void **state) {
 
 static void what_is_taken_is_listed_as_running_and_retrying(void **state) {
     struct subject *subject = begin(state);
-    store_held_free(subject_take(subject, TAKE_READY));
-    store_held_free(subject_take(subject, TAKE_DUE));
+    message_free(subject_take(subject, TAKE_READY));
+    message_free(subject_take(subject, TAKE_DUE));
     IS("queued", ONLY(RUNNING));
     IS("retry", ONLY(RETRYING));
     IS("", ONLY(QUEUED));

@@ -56,9 +56,9 @@ static void mark(struct subject *subject, uint64_t seq, enum state to) {
 static const char *take_all(struct subject *subject, enum store_take which) {
     struct buf ids;
     buf_init_heap(&ids, 1 << 12);
-    for (struct store_held *held; (held = subject_take(subject, which)) != NULL;) {
+    for (struct message *held; (held = subject_take(subject, which)) != NULL;) {
         buf_printf(&ids, "%s%.*s", ids.len ? " " : "", BYTES_ARG(held->envelope.id));
-        store_held_free(held);
+        message_free(held);
     }
     const char *copy = arena_cstr(&subject->arena, buf_view(&ids));
     buf_free(&ids);
@@ -66,13 +66,13 @@ static const char *take_all(struct subject *subject, enum store_take which) {
 }
 
 static void assert_blocked_by(struct subject *subject, const char *id, const char *letter) {
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     assert_int_equal(
         subject->store->vtable->get(subject->store, BYTES_NONE, bytes_of(id), &held, &err),
         STATUS_OK);
     assert_bytes(held->envelope.blocked_by, letter);
-    store_held_free(held);
+    message_free(held);
 }
 
 /* ---- turns ---- */
@@ -117,7 +117,7 @@ static void what_is_given_back_is_still_first(void **state) {
     struct subject *subject = begin(state);
     put(subject, "a1", "a");
     put(subject, "a2", "a");
-    struct store_held *held = subject_take(subject, TAKE_READY);
+    struct message *held = subject_take(subject, TAKE_READY);
     subject->store->vtable->give_back(subject->store, held, subject_now(subject).mono);
     assert_string_equal(take_all(subject, TAKE_READY), "a1");
     subject_free(subject);
@@ -137,7 +137,7 @@ static void a_blocked_one_can_be_taken_by_whoever_means_it(void **state) {
     uint64_t second = put(subject, "a2", "a");
     put(subject, "a3", "a");
     const struct store_vtable *vtable = subject->store->vtable;
-    struct store_held *held = vtable->take_any(subject->store, subject->queue, second);
+    struct message *held = vtable->take_any(subject->store, subject->queue, second);
     assert_non_null(held);
     assert_null(vtable->take_any(subject->store, subject->queue, second));
     assert_string_equal(take_all(subject, TAKE_READY), "a1");
@@ -237,10 +237,10 @@ static void replayed_letters_of_one_key_go_in_their_order(void **state) {
     assert_string_equal(take_all(subject, TAKE_DUE), "a2");
     mark(subject, second, STATE_RESOLVED);
     assert_string_equal(take_all(subject, TAKE_DUE), ""); /* a3 is older than a4 and may go */
-    struct store_held *held = subject_take(subject, TAKE_READY);
+    struct message *held = subject_take(subject, TAKE_READY);
     assert_bytes(held->envelope.id, "a3");
     assert_int_equal(subject_forget(subject, held->seq), STATUS_OK);
-    store_held_free(held);
+    message_free(held);
     assert_string_equal(take_all(subject, TAKE_DUE), "a4");
     subject_free(subject);
 }
@@ -265,28 +265,28 @@ static void beyond_the_limit_the_blocked_ones_are_given_youngest_last(void **sta
     static const char *const ids[] = {"a2", "a3", "a4", "a5"};
     for (size_t i = 0; i < 4; i++)
         put(subject, ids[i], "a");
-    struct store_held *held[8];
+    struct message *held[8];
     assert_int_equal(vtable->take_blocked(subject->store, subject->queue, 2, held, 8), 0);
     bury(subject, first, "a1", "a");
     assert_int_equal(vtable->take_blocked(subject->store, subject->queue, 4, held, 8), 0);
     assert_int_equal(vtable->take_blocked(subject->store, subject->queue, 2, held, 8), 2);
     assert_bytes(held[0]->envelope.id, "a4");
     assert_bytes(held[1]->envelope.id, "a5");
-    struct store_held *again[8];
+    struct message *again[8];
     assert_int_equal(vtable->take_blocked(subject->store, subject->queue, 2, again, 8), 0);
     bury(subject, held[0]->seq, "a4", "a");
-    store_held_free(held[0]);
+    message_free(held[0]);
     vtable->give_back(subject->store, held[1], subject_now(subject).mono);
     assert_int_equal(vtable->take_blocked(subject->store, subject->queue, 2, held, 8), 1);
     bury(subject, held[0]->seq, "a5", "a");
-    store_held_free(held[0]);
+    message_free(held[0]);
     assert_blocked_by(subject, "a2", "L-a1");
     mark(subject, first, STATE_RESOLVED);
     for (size_t i = 0; i < 2; i++) {
-        struct store_held *next = subject_take(subject, TAKE_READY);
+        struct message *next = subject_take(subject, TAKE_READY);
         assert_bytes(next->envelope.id, ids[i]);
         subject_forget(subject, next->seq);
-        store_held_free(next);
+        message_free(next);
     }
     put(subject, "a6", "a");
     assert_blocked_by(subject, "a6", "L-a4");
@@ -319,12 +319,12 @@ static void end_one(struct subject *subject, struct chance *chance, struct rng *
 
 /* Whatever is taken is the oldest of its key that has not ended, and alone. */
 static void take_some(struct subject *subject, struct chance *chance, enum store_take which) {
-    for (struct store_held *held; (held = subject_take(subject, which)) != NULL;) {
+    for (struct message *held; (held = subject_take(subject, which)) != NULL;) {
         size_t key = (size_t)(held->envelope.key.ptr[0] - 'a');
         assert_int_equal(chance->out[key], 0);
         assert_true(held->seq > chance->last_done[key]);
         chance->out[key] = held->seq;
-        store_held_free(held);
+        message_free(held);
     }
 }
 

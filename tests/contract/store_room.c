@@ -28,7 +28,7 @@ static uint64_t put_judged(struct subject *subject, const char *id, const char *
     return seq;
 }
 
-static size_t take(struct subject *subject, const char *dlq, struct store_held **out, size_t max) {
+static size_t take(struct subject *subject, const char *dlq, struct message **out, size_t max) {
     return subject->store->vtable->take_for_room(subject->store, subject->queue, bytes_of(dlq), out,
                                                  max);
 }
@@ -51,7 +51,7 @@ static void only_take_for_room_gives_them_by_dlq_and_in_order(void **state) {
         subject->store->vtable->next_ready(subject->store, subject->queue, TAKE_DUE).ms,
         MONO_NEVER.ms);
     assert_int_equal(awaiting(subject), 3);
-    struct store_held *held[4];
+    struct message *held[4];
     assert_int_equal(take(subject, "none.dlq", held, 4), 0);
     assert_int_equal(take(subject, "one.dlq", held, 4), 2);
     assert_bytes(held[0]->envelope.id, "a");
@@ -86,9 +86,9 @@ static void they_count_in_no_depth_until_they_are_letters(void **state) {
     struct subject *subject = subject_new(*state);
     uint64_t seq = put_judged(subject, "a", "one.dlq");
     assert_int_equal(subject->store->vtable->dlq_depth(subject->store, BYTES("one.dlq")), 0);
-    struct store_held *held[1];
+    struct message *held[1];
     assert_int_equal(take(subject, "one.dlq", held, 1), 1);
-    store_held_free(held[0]);
+    message_free(held[0]);
     struct envelope letter = subject_letter(subject, "a");
     letter.dlq = BYTES("one.dlq");
     assert_int_equal(subject_update(subject, seq, &letter), STATUS_OK);
@@ -108,24 +108,24 @@ static void they_wait_again_after_the_store_was_opened_anew(void **state) {
         subject_reopen(subject); /* from the file this time */
     assert_int_equal(awaiting(subject), 2);
     assert_null(subject_take(subject, TAKE_DUE));
-    struct store_held *held[4];
+    struct message *held[4];
     assert_int_equal(take(subject, "one.dlq", held, 4), 2);
     assert_bytes(held[0]->envelope.id, "a");
     assert_bytes(held[0]->envelope.dlq, "one.dlq");
     assert_bytes(held[0]->envelope.why, "dlq is full");
     assert_int_equal(held[0]->envelope.cause, CAUSE_TERMINAL);
-    store_held_free(held[0]);
-    store_held_free(held[1]);
+    message_free(held[0]);
+    message_free(held[1]);
     subject_free(subject);
 }
 
 static void one_can_be_taken_by_its_number_and_forgotten(void **state) {
     struct subject *subject = subject_new(*state);
     uint64_t seq = put_judged(subject, "a", "one.dlq");
-    struct store_held *held = subject->store->vtable->take_one(subject->store, subject->queue, seq);
+    struct message *held = subject->store->vtable->take_one(subject->store, subject->queue, seq);
     assert_non_null(held);
     subject_forget(subject, seq);
-    store_held_free(held);
+    message_free(held);
     assert_int_equal(awaiting(subject), 0);
     subject_free(subject);
 }
@@ -150,21 +150,21 @@ static void an_ordered_one_closes_its_key_until_it_is_decided(void **state) {
         vtable->set_order(subject->store, subject->queue, ORDER_KEY);
     }
     assert_null(subject_take(subject, TAKE_READY));
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     assert_int_equal(vtable->get(subject->store, BYTES_NONE, BYTES("a2"), &held, &err), STATUS_OK);
     assert_bytes(held->envelope.blocked_by, "a1");
-    store_held_free(held);
-    struct store_held *taken[2];
+    message_free(held);
+    struct message *taken[2];
     assert_int_equal(take(subject, "one.dlq", taken, 2), 1);
     assert_null(subject_take(subject, TAKE_READY));
     vtable->give_back(subject->store, taken[0], subject_now(subject).mono);
     assert_null(subject_take(subject, TAKE_READY));
     subject_forget(subject, seq);
-    struct store_held *next = subject_take(subject, TAKE_READY);
+    struct message *next = subject_take(subject, TAKE_READY);
     assert_non_null(next);
     assert_bytes(next->envelope.id, "a2");
-    store_held_free(next);
+    message_free(next);
     subject_free(subject);
 }
 

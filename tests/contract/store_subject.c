@@ -216,8 +216,8 @@ enum status subject_forget(struct subject *subject, uint64_t seq) {
     return subject_commit(subject, &op, 1);
 }
 
-struct store_held *subject_take(struct subject *subject, enum store_take which) {
-    struct store_held *held = NULL;
+struct message *subject_take(struct subject *subject, enum store_take which) {
+    struct message *held = NULL;
     size_t count = subject->store->vtable->take(subject->store, subject->queue, which,
                                                 subject->time.now, &held, 1);
     assert_true(count <= 1);

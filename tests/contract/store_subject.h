@@ -56,7 +56,7 @@ enum status subject_put(struct subject *subject, const struct envelope *envelope
 enum status subject_update(struct subject *subject, uint64_t seq, const struct envelope *envelope);
 enum status subject_forget(struct subject *subject, uint64_t seq);
 /* Takes one, or NULL. */
-struct store_held *subject_take(struct subject *subject, enum store_take which);
+struct message *subject_take(struct subject *subject, enum store_take which);
 /* The ids on a page, joined by spaces, in the subject's arena. */
 const char *subject_list(struct subject *subject, const struct store_query *query);
 

@@ -63,7 +63,7 @@ static void *produce(void *arg) {
 }
 
 /* Nothing is forgotten while producers run, so that an id that comes again is a duplicate. */
-static void end_one(struct crowd *crowd, struct store_held *held) {
+static void end_one(struct crowd *crowd, struct message *held) {
     char letter[16];
     struct store_op op = {.kind = STORE_UPDATE, .queue = crowd->subject->queue, .seq = held->seq};
     assert_true(bytes_eq(held->body, held->envelope.id));
@@ -76,13 +76,13 @@ static void end_one(struct crowd *crowd, struct store_held *held) {
     assert_int_equal(subject_commit(crowd->subject, &op, 1), STATUS_OK);
     crowd->letters += held->envelope.state == STATE_PENDING_REVIEW;
     crowd->ended++;
-    store_held_free(held);
+    message_free(held);
 }
 
 static void *work(void *arg) {
     struct crowd *crowd = arg;
     while (crowd->ended < IDS) {
-        struct store_held *held = subject_take(crowd->subject, TAKE_READY);
+        struct message *held = subject_take(crowd->subject, TAKE_READY);
         if (held)
             end_one(crowd, held);
     }
@@ -96,14 +96,14 @@ static void *look(void *arg) {
         struct arena arena;
         arena_init_heap(&arena, 4096);
         struct store_page page;
-        struct store_held *held = NULL;
+        struct message *held = NULL;
         struct err err;
         struct store_query query = {.limit = 50};
         assert_int_equal(store->vtable->list(store, &query, &arena, &page, &err), STATUS_OK);
         enum status status = store->vtable->get(store, BYTES_NONE, BYTES("m7"), &held, &err);
         assert_true(status == STATUS_OK || status == STATUS_NOT_FOUND);
         if (status == STATUS_OK)
-            store_held_free(held);
+            message_free(held);
         arena_free(&arena);
     }
     return NULL;
@@ -181,9 +181,9 @@ static void who_waits_alone_is_answered_on_its_own_thread(void **state) {
     assert_true(pthread_equal(reply.by, pthread_self()));
     assert_int_equal(reply.status, STATUS_OK);
     subject_reopen(reply.subject);
-    struct store_held *held = subject_take(reply.subject, TAKE_READY);
+    struct message *held = subject_take(reply.subject, TAKE_READY);
     assert_non_null(held);
-    store_held_free(held);
+    message_free(held);
     sem_destroy(&reply.given);
     subject_free(reply.subject);
 }
@@ -280,14 +280,14 @@ static void assert_many(struct subject *subject) {
     struct store *store = subject->store;
     for (size_t i = 0; i < MANY; i++) {
         char id[TEXT];
-        struct store_held *held = NULL;
+        struct message *held = NULL;
         struct err err;
         snprintf(id, sizeof id, "m%zu", i);
         assert_int_equal(store->vtable->get(store, BYTES("orders"), bytes_of(id), &held, &err),
                          STATUS_OK);
         assert_bytes(held->body, id);
         assert_int_equal(held->envelope.stack_trace.len, i % LARGE_EVERY == 0 ? LARGE : 0);
-        store_held_free(held);
+        message_free(held);
     }
 }
 

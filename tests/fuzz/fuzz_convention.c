@@ -7,7 +7,7 @@
 
 enum { TEXT_MAX = 1 << 24 };
 
-static void read_headers(struct bytes *rest, struct store_held *held) {
+static void read_headers(struct bytes *rest, struct message *held) {
     struct bytes line;
     struct rule_header *headers = arena_alloc(&held->arena, ENVELOPE_HEADERS_MAX * sizeof *headers);
     while (bytes_line(rest, &line) && line.len > 0) {
@@ -19,8 +19,8 @@ static void read_headers(struct bytes *rest, struct store_held *held) {
     held->envelope.headers = headers;
 }
 
-static struct store_held *give(struct bytes rest) {
-    struct store_held *held = store_held_new();
+static struct message *give(struct bytes rest) {
+    struct message *held = message_new();
     struct json source;
     bytes_line(&rest, &held->envelope.source);
     if (json_parse(held->envelope.source, &source, NULL) != STATUS_OK || source.type != JSON_OBJECT)
@@ -56,7 +56,7 @@ static void check_stored(const struct envelope *envelope, struct bytes body) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct store_held *held = give(fuzz_text(data, size));
+    struct message *held = give(fuzz_text(data, size));
     struct envelope *envelope = &held->envelope;
     const struct convention *convention = convention_find(held);
     FUZZ_CHECK(convention);
@@ -69,6 +69,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_object(envelope->source);
     check_object(envelope->context);
     check_stored(envelope, held->body);
-    store_held_free(held);
+    message_free(held);
     return 0;
 }

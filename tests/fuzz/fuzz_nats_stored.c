@@ -7,7 +7,7 @@
 
 static void check_stored(struct json answer) {
     struct nats_stored stored;
-    struct store_held *held = nats_stored_read(answer, &stored);
+    struct message *held = nats_stored_read(answer, &stored);
     if (!held)
         return;
     FUZZ_CHECK(stored.subject.len > 0);
@@ -15,7 +15,7 @@ static void check_stored(struct json answer) {
     FUZZ_CHECK(held->envelope.header_count <= ENVELOPE_HEADERS_MAX);
     for (size_t i = 0; i < held->envelope.header_count; i++)
         FUZZ_CHECK(held->envelope.headers[i].name.len > 0);
-    store_held_free(held);
+    message_free(held);
 }
 
 static void check_advisory(struct json text) {

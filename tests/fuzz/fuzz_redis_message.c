@@ -8,7 +8,7 @@
 
 enum { FIELDS_MAX = 16 };
 
-static void check(const struct store_held *held) {
+static void check(const struct message *held) {
     FUZZ_CHECK(held->envelope.id.len > 0 && held->envelope.id.len <= URL_ID_MAX);
     FUZZ_CHECK(bytes_is_printable(held->envelope.id));
     FUZZ_CHECK(held->envelope.content_type.len > 0 && held->envelope.source.len > 0);
@@ -41,15 +41,14 @@ static size_t fields_of(struct bytes rest, struct redis_message_field *out) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct bytes text = fuzz_text(data, size);
     struct redis_message_field fields[FIELDS_MAX];
-    struct store_held *held =
-        redis_message_of_element(BYTES("l"), BYTES(".id"), BYTES("tag"), text);
+    struct message *held = redis_message_of_element(BYTES("l"), BYTES(".id"), BYTES("tag"), text);
     check(held);
     FUZZ_CHECK(bytes_eq(held->body, text));
-    store_held_free(held);
+    message_free(held);
     held = redis_message_of_entry(BYTES("s"), BYTES("g"), BYTES("1-0"), fields,
                                   fields_of(text, fields));
     check(held);
-    store_held_free(held);
+    message_free(held);
     check_record(text);
     return 0;
 }

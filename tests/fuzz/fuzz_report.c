@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct outcome outcome;
     if (json_parse(fuzz_text(data, size), &object, NULL) != STATUS_OK)
         return 0;
-    struct store_held *held = store_held_new();
+    struct message *held = message_new();
     enum status status =
         report_parse(object, BYTES("q"), (struct wall){1700000000000}, held, &outcome, &err);
     FUZZ_CHECK(status == STATUS_OK || err.text[0]);
@@ -17,6 +17,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         FUZZ_CHECK(held->envelope.id.len >= 1 && held->envelope.attempts >= 1);
         FUZZ_CHECK(outcome.ending == ENDING_FAILED);
     }
-    store_held_free(held);
+    message_free(held);
     return 0;
 }

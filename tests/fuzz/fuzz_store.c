@@ -88,9 +88,9 @@ static enum status put(struct yard *yard, int number, bool dead) {
     return commit_one(yard, &op);
 }
 
-static struct store_held *get(struct yard *yard, int number) {
+static struct message *get(struct yard *yard, int number) {
     char id[16];
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct store *store = yard->store;
     return store->vtable->get(store, BYTES_NONE, id_of(number, id), &held, &yard->err) == STATUS_OK
                ? held
@@ -99,9 +99,9 @@ static struct store_held *get(struct yard *yard, int number) {
 
 static bool is_whole(struct yard *yard, int number) {
     char body[BODY_BYTES];
-    struct store_held *held = get(yard, number);
+    struct message *held = get(yard, number);
     bool whole = held && bytes_eq(held->body, body_of(number, body));
-    store_held_free(held);
+    message_free(held);
     return whole;
 }
 
@@ -137,7 +137,7 @@ static void work(struct yard *yard) {
     struct store *store = yard->store;
     look_round(yard);
     uint32_t queue = store->vtable->queue_number(store, BYTES("orders"));
-    struct store_held *taken[MESSAGES];
+    struct message *taken[MESSAGES];
     size_t count = store->vtable->take(store, queue, TAKE_READY, read_clock(NULL), taken, 3);
     for (size_t i = 0; i < count; i++)
         store->vtable->give_back(store, taken[i], (struct mono){0});
@@ -145,19 +145,19 @@ static void work(struct yard *yard) {
         (void)put(yard, NEW_FROM + i, i % 2);
     sqlite_store_fold(store);
     for (int i = 0; i < MESSAGES; i += 2) {
-        struct store_held *held = get(yard, NEW_FROM + i);
+        struct message *held = get(yard, NEW_FROM + i);
         struct store_op forget = {.kind = STORE_FORGET, .seq = held ? held->seq : 0};
         if (held)
             (void)commit_one(yard, &forget);
-        store_held_free(held);
+        message_free(held);
     }
-    struct store_held *letter = get(yard, NEW_FROM + 1);
+    struct message *letter = get(yard, NEW_FROM + 1);
     struct store_op mark = {.kind = STORE_MARK,
                             .seq = letter ? letter->seq : 0,
                             .mark = {.state = STATE_DISCARDED, .at = {1700000000000}}};
     if (letter)
         (void)commit_one(yard, &mark);
-    store_held_free(letter);
+    message_free(letter);
     sqlite_store_fold(store);
     sqlite_store_fold(store);
     look_round(yard);

@@ -2,14 +2,14 @@
  * queue they bury and discard messages that wait, and resume it when it was halted. */
 #include "world.h"
 
-static bool is_open_letter(const struct message *message) {
+static bool is_open_letter(const struct sim_message *message) {
     return message->queue == WORLD_ORDERED_QUEUE && message->held &&
            message->state == STATE_PENDING_REVIEW;
 }
 
 /* An older letter of its key waits for people. */
-static bool is_behind_another(const struct world *world, const struct message *letter) {
-    for (const struct message *older = world->messages; older < letter; older++) {
+static bool is_behind_another(const struct world *world, const struct sim_message *letter) {
+    for (const struct sim_message *older = world->messages; older < letter; older++) {
         if (older->key == letter->key && is_open_letter(older))
             return true;
     }
@@ -19,8 +19,8 @@ static bool is_behind_another(const struct world *world, const struct message *l
 struct decision {
     struct store_commit commit;
     struct store_op op;
-    struct message *message;
-    struct store_held *held;
+    struct sim_message *message;
+    struct message *held;
 };
 
 static void on_decided(struct store_commit *commit, enum status status) {
@@ -58,7 +58,7 @@ static void replay(struct world *world, struct decision *decision) {
     submit(world, decision);
 }
 
-static void decide(struct world *world, struct message *message, bool by_replay) {
+static void decide(struct world *world, struct sim_message *message, bool by_replay) {
     struct decision *decision = arena_alloc(&world->pushes, sizeof *decision);
     *decision = (struct decision){.message = message};
     if (world->real_store->vtable->get(world->real_store, world_queue_name(message->queue),
@@ -68,7 +68,7 @@ static void decide(struct world *world, struct message *message, bool by_replay)
         replay(world, decision);
     else
         resolve(world, decision);
-    store_held_free(decision->held);
+    message_free(decision->held);
 }
 
 /* ---- messages that wait, and halted queues ---- */
@@ -77,7 +77,7 @@ struct removal {
     struct engine_request request;
     struct engine_removal removal;
     struct world *world;
-    struct message *message;
+    struct sim_message *message;
 };
 
 static void on_removed(struct engine_request *request, enum status status) {
@@ -90,9 +90,9 @@ static void on_removed(struct engine_request *request, enum status status) {
 
 /* Whatever it is doing: what runs is refused by the engine. What was not acknowledged may be pushed
  * again, and be another message then. */
-static void remove_message(struct world *world, struct message *message) {
+static void remove_message(struct world *world, struct sim_message *message) {
     struct store *store = world->real_store;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     if (!message->acknowledged ||
         store->vtable->get(store, world_queue_name(message->queue), bytes_of(message->id), &held,
                            NULL) != STATUS_OK)
@@ -110,7 +110,7 @@ static void remove_message(struct world *world, struct message *message) {
     removal->request.removal = &removal->removal;
     message->removal_asked = true;
     message->decided |= !bury; /* or will be, if the engine can do it */
-    store_held_free(held);
+    message_free(held);
     world_say(world, "people %s %s", bury ? "bury" : "discard", message->id);
     engine_ask(world->engine, &removal->request);
 }
@@ -147,7 +147,7 @@ bool people_resume_all(struct world *world) {
 void people_decide(struct world *world) {
     if (world->message_count == 0)
         return;
-    struct message *message = &world->messages[rng_below(&world->rng, world->message_count)];
+    struct sim_message *message = &world->messages[rng_below(&world->rng, world->message_count)];
     switch (rng_below(&world->rng, 6)) {
     case 0:
         sim_replay_start(world);
@@ -169,7 +169,7 @@ void people_decide(struct world *world) {
 bool people_resolve_all(struct world *world) {
     bool any = false;
     for (size_t i = 0; i < world->message_count; i++) {
-        struct message *message = &world->messages[i];
+        struct sim_message *message = &world->messages[i];
         promises_look(world, message);
         if (!is_open_letter(message))
             continue;

@@ -13,7 +13,7 @@ struct push {
     struct store_op op;
     struct envelope envelope;
     struct world *world;
-    struct message *message;
+    struct sim_message *message;
 };
 
 /* The store forgets pushes that were under way when it crashed; they are one allocation each, and
@@ -32,13 +32,13 @@ static void on_pushed(struct store_commit *commit, enum status status) {
 }
 
 /* Once the broker has it, its producer is done. */
-static void push_to_server(struct world *world, struct message *message) {
+static void push_to_server(struct world *world, struct sim_message *message) {
     message->submissions++;
     message->acknowledged = true;
     fake_server_push(world->server, message->id, NULL, bytes_of(message->id));
 }
 
-static void submit_push(struct world *world, struct message *message) {
+static void submit_push(struct world *world, struct sim_message *message) {
     if (message->queue == WORLD_SERVER_QUEUE) {
         push_to_server(world, message);
         return;
@@ -81,7 +81,7 @@ static void submit_push(struct world *world, struct message *message) {
 void producers_push(struct world *world, size_t queue, enum script script) {
     if (world->message_count == WORLD_MESSAGES_MAX)
         return;
-    struct message *message = &world->messages[world->message_count++];
+    struct sim_message *message = &world->messages[world->message_count++];
     snprintf(message->id, sizeof message->id, "m%zu", world->message_count);
     message->queue = queue;
     message->script = script;
@@ -93,7 +93,7 @@ void producers_push(struct world *world, size_t queue, enum script script) {
 /* One at a time: with a second one, who is to blame for which death cannot be told from outside. */
 static bool killer_is_about(struct world *world) {
     for (size_t i = 0; i < world->message_count; i++) {
-        const struct message *message = &world->messages[i];
+        const struct sim_message *message = &world->messages[i];
         if (message->script == SCRIPT_KILLER && !message->rejected &&
             (!message->held || message->state != STATE_PENDING_REVIEW))
             return true;
@@ -121,7 +121,7 @@ void producers_push_new(struct world *world) {
 void producers_push_again(struct world *world) {
     if (world->message_count == 0)
         return;
-    struct message *message = &world->messages[rng_below(&world->rng, world->message_count)];
+    struct sim_message *message = &world->messages[rng_below(&world->rng, world->message_count)];
     bool keeps_place = message->queue != WORLD_ORDERED_QUEUE; /* later is another place there */
     if (!message->acknowledged && !message->rejected && !message->calls && keeps_place)
         submit_push(world, message);

@@ -45,12 +45,12 @@ static void check_budget(struct world *world, struct world_queue *queue, bool re
 
 /* ---- order and idempotency ---- */
 
-static bool shares_key(const struct message *a, const struct message *b) {
+static bool shares_key(const struct sim_message *a, const struct sim_message *b) {
     return a != b && a->queue == b->queue && a->key != 0 && a->key == b->key;
 }
 
-static bool has_older_letter(struct world *world, const struct message *message) {
-    for (struct message *older = world->messages; older < message; older++) {
+static bool has_older_letter(struct world *world, const struct sim_message *message) {
+    for (struct sim_message *older = world->messages; older < message; older++) {
         promises_look(world, older);
         if (shares_key(older, message) && older->held && older->state == STATE_PENDING_REVIEW)
             return true;
@@ -60,9 +60,9 @@ static bool has_older_letter(struct world *world, const struct message *message)
 
 /* Whoever was pushed before it, with its key, has succeeded or was decided about. A letter that
  * people replay does not wait for an older one that they left in the DLQ, nor for those behind. */
-static void check_order(struct world *world, const struct message *message) {
+static void check_order(struct world *world, const struct sim_message *message) {
     bool by_people = message->replay > 0 && has_older_letter(world, message);
-    for (const struct message *older = world->messages; older < message; older++) {
+    for (const struct sim_message *older = world->messages; older < message; older++) {
         bool settled = older->succeeded > 0 || older->decided || older->script == SCRIPT_DISCARD;
         if (!shares_key(older, message) || !older->acknowledged)
             continue;
@@ -73,9 +73,9 @@ static void check_order(struct world *world, const struct message *message) {
 }
 
 /* Nobody else with its key is at the handler, or has succeeded and is known to have. */
-static void check_once(struct world *world, const struct message *message) {
+static void check_once(struct world *world, const struct sim_message *message) {
     for (size_t i = 0; i < world->message_count; i++) {
-        struct message *other = &world->messages[i];
+        struct sim_message *other = &world->messages[i];
         if (!shares_key(other, message))
             continue;
         if (other->open_calls > 0)
@@ -89,7 +89,7 @@ static void check_once(struct world *world, const struct message *message) {
 }
 
 /* It was settled as a duplicate. */
-static bool another_succeeded(const struct world *world, const struct message *message) {
+static bool another_succeeded(const struct world *world, const struct sim_message *message) {
     for (size_t i = 0; message->queue == WORLD_ONCE_QUEUE && i < world->message_count; i++) {
         if (shares_key(&world->messages[i], message) && world->messages[i].succeeded > 0)
             return true;
@@ -98,18 +98,18 @@ static bool another_succeeded(const struct world *world, const struct message *m
 }
 
 /* Its verdict waits for room in a full DLQ: it is not handed over again. */
-static void check_not_judged(struct world *world, const struct message *message) {
-    struct store_held *held = NULL;
+static void check_not_judged(struct world *world, const struct sim_message *message) {
+    struct message *held = NULL;
     struct store *store = world->real_store;
     if (store->vtable->get(store, world_queue_name(message->queue), bytes_of(message->id), &held,
                            NULL) == STATUS_OK &&
         envelope_awaits_room(&held->envelope))
         world_break(world, "%s: handed over again while its verdict waits for room", message->id);
-    store_held_free(held);
+    message_free(held);
 }
 
 /* What its broker gives again is not begun again while it is held. */
-static void check_not_doubled(struct world *world, struct message *message,
+static void check_not_doubled(struct world *world, struct sim_message *message,
                               const struct call *call) {
     promises_look(world, message);
     if (call->attempt == 1 && message->held && is_dead(message->state))
@@ -119,24 +119,24 @@ static void check_not_doubled(struct world *world, struct message *message,
 /* ---- while the breaker is not closed, every waiting message gets its turn ---- */
 
 /* What awaits room in a full DLQ has its verdict, and is not handed over again. */
-static bool is_waiting(struct world *world, const struct message *message) {
-    struct store_held *held = NULL;
+static bool is_waiting(struct world *world, const struct sim_message *message) {
+    struct message *held = NULL;
     struct store *store = world->real_store;
     store->vtable->get(store, world_queue_name(message->queue), bytes_of(message->id), &held, NULL);
     bool waits = held && held->envelope.state == STATE_PENDING_RETRY &&
                  !envelope_awaits_room(&held->envelope) && !held->envelope.refused;
-    store_held_free(held);
+    message_free(held);
     return waits;
 }
 
 /* `message` is a probe that was one before. Each of the others may come first once, and no more. */
-static void check_turns(struct world *world, const struct message *message) {
+static void check_turns(struct world *world, const struct sim_message *message) {
     struct mono now = world->now.mono;
     uint32_t others = 0;
     for (size_t i = 0; i < world->message_count; i++)
         others += world->messages[i].queue == message->queue && world->messages[i].tried_at.ms > 0;
     for (size_t i = 0; i < world->message_count; i++) {
-        struct message *other = &world->messages[i];
+        struct sim_message *other = &world->messages[i];
         if (other == message || other->queue != message->queue || other->tried_at.ms == 0 ||
             other->open_calls > 0 || now.ms - other->tried_at.ms < SURELY_DUE_MS ||
             !is_waiting(world, other))
@@ -148,7 +148,7 @@ static void check_turns(struct world *world, const struct message *message) {
 
 /* A few that fail come to their end. What a crash made us forget is not counted; of a batch, parts
  * are handed over again within one attempt. */
-static void check_calls(struct world *world, struct message *message, const struct call *call) {
+static void check_calls(struct world *world, struct sim_message *message, const struct call *call) {
     if (call->replay != message->replay)
         message->doubted = 0;
     if (message->queue != WORLD_BATCH_QUEUE &&
@@ -157,7 +157,7 @@ static void check_calls(struct world *world, struct message *message, const stru
                     message->doubted);
 }
 
-static void note_turn(struct world *world, struct world_queue *queue, struct message *message) {
+static void note_turn(struct world *world, struct world_queue *queue, struct sim_message *message) {
     bool blocked = message->queue == WORLD_ORDERED_QUEUE || message->queue == WORLD_ONCE_QUEUE;
     if (queue->breaker != BREAKER_CLOSED && message->tried_at.ms > 0 && !blocked)
         check_turns(world, message);
@@ -165,7 +165,7 @@ static void note_turn(struct world *world, struct world_queue *queue, struct mes
     message->passed_over = 0;
 }
 
-void promises_on_start(struct world *world, struct world_queue *queue, struct message *message,
+void promises_on_start(struct world *world, struct world_queue *queue, struct sim_message *message,
                        const struct call *call) {
     if (!message || message->submissions == 0) {
         world_break(world, "a message that nobody pushed was handed over");
@@ -201,12 +201,12 @@ void promises_on_start(struct world *world, struct world_queue *queue, struct me
 
 /* ---- promises 1, 2, 3, 5 ---- */
 
-static bool is_at_server(const struct world *world, const struct message *message) {
+static bool is_at_server(const struct world *world, const struct sim_message *message) {
     return message->queue == WORLD_SERVER_QUEUE && fake_server_has(world->server, message->id);
 }
 
-void promises_look(struct world *world, struct message *message) {
-    struct store_held *held = NULL;
+void promises_look(struct world *world, struct sim_message *message) {
+    struct message *held = NULL;
     struct store *store = world->real_store;
     enum status status = store->vtable->get(store, world_queue_name(message->queue),
                                             bytes_of(message->id), &held, NULL);
@@ -231,7 +231,7 @@ void promises_look(struct world *world, struct message *message) {
             memcmp(held->body.ptr, message->id, held->body.len) != 0)
             world_break(world, "%s: its body is not what was pushed", message->id);
     }
-    store_held_free(held);
+    message_free(held);
     if (!message->held && is_at_server(world, message)) {
         message->held = true;
         message->state = STATE_QUEUED;
@@ -239,7 +239,7 @@ void promises_look(struct world *world, struct message *message) {
 }
 
 /* A worker's silence is an attempt, and the fourth one a message's last: a suspect's three. */
-static bool may_die_of_silence(const struct message *message, enum cause cause) {
+static bool may_die_of_silence(const struct sim_message *message, enum cause cause) {
     enum { EXPIRIES_TO_DIE = 4 };
     if (message->queue != WORLD_LEASE_QUEUE)
         return false;
@@ -247,7 +247,7 @@ static bool may_die_of_silence(const struct message *message, enum cause cause) 
            (cause == CAUSE_EXHAUSTED && message->silent > 0);
 }
 
-static bool may_die_of(const struct message *message, enum cause cause) {
+static bool may_die_of(const struct sim_message *message, enum cause cause) {
     if (cause == CAUSE_BLOCKED)
         return message->queue == WORLD_ORDERED_QUEUE && message->calls == 0;
     if (may_die_of_silence(message, cause) || (cause == CAUSE_OPERATOR && message->removal_asked) ||
@@ -276,7 +276,7 @@ static bool may_die_of(const struct message *message, enum cause cause) {
     return false;
 }
 
-static void check_death(struct world *world, const struct message *message) {
+static void check_death(struct world *world, const struct sim_message *message) {
     refusals_check_death(world, message);
     if (message->spared && message->cause != CAUSE_OPERATOR)
         world_break(world, "%s: dead (%s) with evidence of an outage", message->id,
@@ -288,7 +288,7 @@ static void check_death(struct world *world, const struct message *message) {
 }
 
 /* A message that is gone has left its answer where its queue says. */
-static void check_answer(struct world *world, const struct message *message) {
+static void check_answer(struct world *world, const struct sim_message *message) {
     struct store *store = world->real_store;
     struct arena arena;
     struct bytes value;
@@ -305,12 +305,12 @@ static void check_answer(struct world *world, const struct message *message) {
 }
 
 /* Only what a handler answered well, or a person decided, is resolved. */
-static void check_resolved(struct world *world, const struct message *message) {
+static void check_resolved(struct world *world, const struct sim_message *message) {
     if (message->succeeded == 0 && !message->decided && !another_succeeded(world, message))
         world_break(world, "%s: resolved, though it never succeeded", message->id);
 }
 
-static void check_one(struct world *world, struct message *message) {
+static void check_one(struct world *world, struct sim_message *message) {
     if (message->open_calls > 0)
         return;
     promises_look(world, message);
@@ -340,7 +340,7 @@ static void check_caps(struct world *world) {
 /* No full DLQ holds what would succeed, where nothing else does: order, idempotency, workers. */
 void promises_check_healthy(struct world *world) {
     for (size_t i = 0; i < world->message_count && !world->broken[0]; i++) {
-        struct message *message = &world->messages[i];
+        struct sim_message *message = &world->messages[i];
         bool plain = message->queue == WORLD_KEEPING_QUEUE || message->queue == WORLD_SINK_QUEUE;
         if (!plain || message->script != SCRIPT_GOOD || message->open_calls > 0)
             continue;
@@ -366,7 +366,7 @@ void promises_check_all(struct world *world) {
 /* Faults are over and everything has come to rest: every message has its one known destination. */
 void promises_check_end(struct world *world) {
     for (size_t i = 0; i < world->message_count; i++) {
-        struct message *message = &world->messages[i];
+        struct sim_message *message = &world->messages[i];
         check_one(world, message);
         if (message->held && is_dead(message->state) && is_at_server(world, message))
             world_break(world, "%s: a letter that its source was never told of", message->id);

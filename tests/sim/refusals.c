@@ -38,7 +38,7 @@ void refusals_open(struct world *world) {
 
 /* ---- what handlers see ---- */
 
-void refusals_on_start(struct world *world, struct message *message) {
+void refusals_on_start(struct world *world, struct sim_message *message) {
     const struct world_queue *queue = &world->queues[message->queue];
     bool proven = message->refusals > 0 && queue->last_succeeded > message->refused_after;
     /* A lease that ran out may be answered when the message is leased again. */
@@ -56,7 +56,7 @@ static void remember(struct world_queue *queue, const struct ended *ended) {
     queue->ended[queue->ended_count++] = *ended;
 }
 
-void refusals_on_end(struct world *world, struct message *message, uint64_t began,
+void refusals_on_end(struct world *world, struct sim_message *message, uint64_t began,
                      const struct outcome *outcome) {
     struct world_queue *queue = &world->queues[message->queue];
     bool refused = refusals_is_refused(outcome), succeeded = outcome->ending == ENDING_OK;
@@ -117,9 +117,9 @@ static struct followed follow(const struct world_queue *queue, size_t refusal) {
 }
 
 /* It has waited, ready to be handed over, since before the last hand-over ended. */
-static bool could_be_asked(struct world *world, const struct message *message) {
+static bool could_be_asked(struct world *world, const struct sim_message *message) {
     struct store *store = world->real_store;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     if (!message->acknowledged ||
         world->now.mono.ms - message->acknowledged_at.ms < OPINION_WAIT_MS ||
         store->vtable->get(store, world_queue_name(message->queue), bytes_of(message->id), &held,
@@ -128,7 +128,7 @@ static bool could_be_asked(struct world *world, const struct message *message) {
     const struct envelope *envelope = &held->envelope;
     bool ready = envelope->state == STATE_QUEUED && !envelope->refused &&
                  envelope->next_attempt_at.ms == WALL_NEVER.ms;
-    store_held_free(held);
+    message_free(held);
     return ready;
 }
 
@@ -185,7 +185,7 @@ void refusals_after_turn(struct world *world) {
 }
 
 /* Its last call was refused, and it is dead for that. */
-void refusals_check_death(struct world *world, const struct message *message) {
+void refusals_check_death(struct world *world, const struct sim_message *message) {
     if (!message->refused_last || message->cause != CAUSE_TERMINAL)
         return;
     if (message->refusals < 2 || !message->condemned)

@@ -145,7 +145,7 @@ static void submit(struct store *store, struct store_commit *commit) {
 }
 
 static size_t take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
-                   struct store_held **out, size_t max) {
+                   struct message **out, size_t max) {
     struct saboteur *saboteur = (struct saboteur *)store;
     if (saboteur->how == SABOTAGE_NO_OTHERS && which == TAKE_FAR)
         return 0;
@@ -158,7 +158,7 @@ static size_t take(struct store *store, uint32_t queue, enum store_take which, s
     if (one && got > 0)
         saboteur->last_probe[queue] = out[0]->seq;
     if (saboteur->how == SABOTAGE_DOUBLE_TAKE && got > 0 && got < max) {
-        struct store_held *twin = NULL;
+        struct message *twin = NULL;
         struct envelope *envelope = &out[0]->envelope;
         if (real(store)->vtable->get(real(store), envelope->queue, envelope->id, &twin, NULL) ==
             STATUS_OK)
@@ -176,21 +176,21 @@ static size_t take(struct store *store, uint32_t queue, enum store_take which, s
     return got;
 }
 
-static struct store_held *take_one(struct store *store, uint32_t queue, uint64_t seq) {
+static struct message *take_one(struct store *store, uint32_t queue, uint64_t seq) {
     return real(store)->vtable->take_one(real(store), queue, seq);
 }
 
-static struct store_held *take_any(struct store *store, uint32_t queue, uint64_t seq) {
+static struct message *take_any(struct store *store, uint32_t queue, uint64_t seq) {
     return real(store)->vtable->take_any(real(store), queue, seq);
 }
 
-static size_t take_blocked(struct store *store, uint32_t queue, size_t limit,
-                           struct store_held **out, size_t max) {
+static size_t take_blocked(struct store *store, uint32_t queue, size_t limit, struct message **out,
+                           size_t max) {
     return real(store)->vtable->take_blocked(real(store), queue, limit, out, max);
 }
 
 static size_t take_for_room(struct store *store, uint32_t queue, struct bytes dlq,
-                            struct store_held **out, size_t max) {
+                            struct message **out, size_t max) {
     return real(store)->vtable->take_for_room(real(store), queue, dlq, out, max);
 }
 
@@ -215,7 +215,7 @@ static enum status kept(struct store *store, uint32_t queue, enum store_space sp
     return real(store)->vtable->kept(real(store), queue, space, name, now, arena, value, err);
 }
 
-static void give_back(struct store *store, struct store_held *held, struct mono due) {
+static void give_back(struct store *store, struct message *held, struct mono due) {
     real(store)->vtable->give_back(real(store), held, due);
 }
 
@@ -232,7 +232,7 @@ static struct bytes queue_facts(struct store *store, uint32_t queue, struct aren
 }
 
 static enum status get(struct store *store, struct bytes queue, struct bytes id,
-                       struct store_held **out, struct err *err) {
+                       struct message **out, struct err *err) {
     return real(store)->vtable->get(real(store), queue, id, out, err);
 }
 
@@ -241,7 +241,7 @@ static enum status holds(struct store *store, uint32_t queue, const struct bytes
     return real(store)->vtable->holds(real(store), queue, ids, count, out, err);
 }
 
-static enum status get_seq(struct store *store, uint64_t seq, struct store_held **out,
+static enum status get_seq(struct store *store, uint64_t seq, struct message **out,
                            struct err *err) {
     return real(store)->vtable->get_seq(real(store), seq, out, err);
 }

@@ -3,7 +3,7 @@
 
 #include "world.h"
 
-static int64_t call_lasts_ms(struct world *world, const struct message *message) {
+static int64_t call_lasts_ms(struct world *world, const struct sim_message *message) {
     if (message->script == SCRIPT_SLOW)
         return 5000 + (int64_t)rng_below(&world->rng, 20000);
     return 1 + (int64_t)rng_below(&world->rng, 80);
@@ -11,7 +11,7 @@ static int64_t call_lasts_ms(struct world *world, const struct message *message)
 
 static void begin(struct world_queue *queue, struct call *call, struct call_group *group) {
     struct world *world = queue->world;
-    struct message *message = world_message(world, call->id);
+    struct sim_message *message = world_message(world, call->id);
     promises_on_start(world, queue, message, call);
     if (world->call_count == WORLD_CALLS_MAX) {
         world_break(world, "more calls under way than the queues' concurrency allows");
@@ -81,7 +81,7 @@ struct outcome sim_handler_locked_out(void) {
     return answered(401);
 }
 
-struct outcome sim_handler_script(const struct message *message) {
+struct outcome sim_handler_script(const struct sim_message *message) {
     struct outcome good = {.ending = ENDING_OK, .retry_after_ms = -1};
     struct outcome said;
     switch (message->script) {
@@ -126,7 +126,7 @@ static struct outcome outcome_of(struct world *world, const struct sim_call *cal
 }
 
 /* What of the answers counts for the breaker (SEMANTICS 4.1), as far as scripts give it. */
-static bool is_sick(const struct message *message, const struct outcome *outcome) {
+static bool is_sick(const struct sim_message *message, const struct outcome *outcome) {
     if (outcome->ending != ENDING_FAILED)
         return false;
     if (message->queue == WORLD_CALLBACK_QUEUE) /* what is judged retry */
@@ -134,7 +134,7 @@ static bool is_sick(const struct message *message, const struct outcome *outcome
     return outcome->kind == KIND_RESET || outcome->status >= 500;
 }
 
-static bool is_among(const struct world_queue *queue, const struct message *message) {
+static bool is_among(const struct world_queue *queue, const struct sim_message *message) {
     for (size_t i = 0; i < queue->failing_count; i++)
         if (queue->failing[i] == message)
             return true;
@@ -142,7 +142,7 @@ static bool is_among(const struct world_queue *queue, const struct message *mess
 }
 
 /* Of a failure before this life it is not known here whether a success came since. */
-static bool others_succeeded(const struct world *world, const struct message *message) {
+static bool others_succeeded(const struct world *world, const struct sim_message *message) {
     const struct world_queue *queue = &world->queues[message->queue];
     if (message->failed_after == 0)
         return false;
@@ -152,8 +152,8 @@ static bool others_succeeded(const struct world *world, const struct message *me
 
 /* With evidence of an outage a failure while the breaker is not closed must not be its end. Of a
  * batch only what failed alone is evidence here: the engine may look at the others again first. */
-static void see_health(struct world *world, struct message *message, const struct outcome *outcome,
-                       bool alone) {
+static void see_health(struct world *world, struct sim_message *message,
+                       const struct outcome *outcome, bool alone) {
     struct world_queue *queue = &world->queues[message->queue];
     bool sick = is_sick(message, outcome), known = is_among(queue, message);
     message->spared = world->outage && sick && queue->breaker != BREAKER_CLOSED &&
@@ -172,7 +172,7 @@ static void see_health(struct world *world, struct message *message, const struc
     }
 }
 
-static void see_end(struct world *world, struct message *message, uint64_t began,
+static void see_end(struct world *world, struct sim_message *message, uint64_t began,
                     const struct outcome *outcome, bool alone) {
     message->open_calls--;
     refusals_on_end(world, message, began, outcome);
@@ -208,7 +208,7 @@ static struct sim_call take(struct world *world, const struct call *call) {
 
 static void complete_group(struct world *world, struct call_group *group) {
     struct outcome items[WORLD_BATCH], whole = {.ending = ENDING_OK, .retry_after_ms = -1};
-    struct message *messages[WORLD_BATCH];
+    struct sim_message *messages[WORLD_BATCH];
     uint64_t began[WORLD_BATCH];
     for (size_t i = 0; i < group->count; i++) {
         struct sim_call taken = take(world, group->calls[i]);
@@ -248,7 +248,7 @@ void sim_handler_complete(struct world *world, size_t index) {
  */
 void sim_handler_drop_all(struct world *world) {
     for (size_t i = 0; i < world->call_count; i++) {
-        struct message *message = world->calls[i].message;
+        struct sim_message *message = world->calls[i].message;
         struct outcome outcome = outcome_of(world, &world->calls[i]);
         message->open_calls--;
         if (message->script != SCRIPT_KILLER && outcome.ending == ENDING_OK &&

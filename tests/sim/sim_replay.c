@@ -77,7 +77,7 @@ void sim_replay_heard(struct world *world, const struct envelope *letter) {
 
 /* ---- starting one ---- */
 
-static bool is_open_letter(const struct message *message) {
+static bool is_open_letter(const struct sim_message *message) {
     return message->queue == QUEUE && message->held && message->state == STATE_PENDING_REVIEW;
 }
 
@@ -98,7 +98,7 @@ static struct replay_part *choose(struct world *world, struct replay *replay) {
     bool oldest_first = selection_oldest_first(&replay->order.selection);
     for (size_t n = 0; n < world->message_count && part->count < LETTERS_MAX; n++) {
         size_t i = oldest_first ? n : world->message_count - 1 - n;
-        struct store_held *held = NULL;
+        struct message *held = NULL;
         struct err err;
         if (!is_open_letter(&world->messages[i]) ||
             store->vtable->get(store, world_queue_name(QUEUE), bytes_of(world->messages[i].id),
@@ -107,7 +107,7 @@ static struct replay_part *choose(struct world *world, struct replay *replay) {
         if (held->envelope.state == STATE_PENDING_REVIEW &&
             replay_check_free(world->replays->replays, &held->envelope, &err) == STATUS_OK)
             replay_part_add(part, held->envelope.queue, held->envelope.letter_id);
-        store_held_free(held);
+        message_free(held);
     }
     replay->selected = part->count;
     replay->counts.by[REPLAYED_WAITING] = part->count;

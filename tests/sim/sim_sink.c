@@ -10,7 +10,7 @@ static void publish(struct sink *sink, struct sink_item *item) {
         world_break(world, "more answers on their way than the queue's concurrency allows");
         return;
     }
-    struct message *message = world_message(world, item->id);
+    struct sim_message *message = world_message(world, item->id);
     if (!bytes_eq(item->body, bytes_of(message->id)))
         world_break(world, "%s: another one's answer is published for it", message->id);
     int64_t takes_ms = 1 + (int64_t)rng_below(&world->rng, TAKES_MOST_MS);

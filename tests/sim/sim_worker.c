@@ -13,7 +13,7 @@ enum fate {
 };
 
 struct sim_lease {
-    struct message *message; /* NULL: free */
+    struct sim_message *message; /* NULL: free */
     char text[ENGINE_LEASE_TEXT_SIZE];
     struct mono until; /* certainly alive until then */
     uint64_t began;    /* its number among all hand-overs */
@@ -33,7 +33,7 @@ struct sim_worker {
 /* One thing said of one lease; kept until the world ends, for a crash forgets to answer. */
 struct answer {
     struct world *world;
-    struct message *message;
+    struct sim_message *message;
     struct engine_request request;
     struct engine_release release;
     char text[ENGINE_LEASE_TEXT_SIZE];
@@ -58,7 +58,7 @@ static bool is_alive(const struct sim_lease *lease, struct mono now) {
     return lease->message && !lease->over && lease->until.ms > now.ms;
 }
 
-static void check_alone(struct world *world, const struct message *message) {
+static void check_alone(struct world *world, const struct sim_message *message) {
     for (size_t i = 0; i < SIM_LEASES_MAX; i++) {
         const struct sim_lease *other = &world->workers->leases[i];
         if (other->message == message && is_alive(other, world->now.mono))
@@ -66,7 +66,7 @@ static void check_alone(struct world *world, const struct message *message) {
     }
 }
 
-static enum fate choose_fate(struct world *world, const struct message *message) {
+static enum fate choose_fate(struct world *world, const struct sim_message *message) {
     if (message->script == SCRIPT_CRASHER)
         return FATE_SILENT;
     if (message->script == SCRIPT_SLOW)
@@ -93,7 +93,7 @@ static struct sim_lease *free_lease(struct world *world) {
 }
 
 static void on_leased(struct world *world, const struct engine_leased *leased) {
-    struct message *message = world_message(world, leased->held->envelope.id);
+    struct sim_message *message = world_message(world, leased->held->envelope.id);
     struct call seen = {.attempt = leased->attempt};
     promises_on_start(world, &world->queues[WORLD_LEASE_QUEUE], message, &seen);
     struct sim_lease *lease = free_lease(world);

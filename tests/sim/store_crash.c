@@ -330,7 +330,7 @@ static struct model_message look_kept(struct world *world, size_t id) {
 static struct model_message look(struct world *world, size_t id) {
     char name[16];
     snprintf(name, sizeof name, "m%zu", id);
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     enum status status =
         world->store->vtable->get(world->store, BYTES("orders"), bytes_of(name), &held, &err);
@@ -351,7 +351,7 @@ static struct model_message look(struct world *world, size_t id) {
                                  .in_file = held->envelope.body_file.len > 0,
                                  .why = (uint32_t)why};
     world->seqs[id] = held->seq;
-    store_held_free(held);
+    message_free(held);
     return seen;
 }
 

@@ -50,7 +50,7 @@ void world_say(struct world *world, const char *format, ...) {
     putchar('\n');
 }
 
-struct message *world_message(struct world *world, struct bytes id) {
+struct sim_message *world_message(struct world *world, struct bytes id) {
     uint64_t number;
     if (id.len < 2 || !bytes_u64(bytes_cut(id, 1, id.len), &number) || number == 0 ||
         number > world->message_count)

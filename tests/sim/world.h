@@ -54,7 +54,7 @@ enum script {
 };
 
 /* What everybody outside the server knows of one message. */
-struct message {
+struct sim_message {
     char id[16];
     size_t queue;
     enum script script;
@@ -99,7 +99,7 @@ struct message {
 struct sim_call {
     struct call *call;
     struct call_group *group; /* that it is in; NULL: none. All of one end together */
-    struct message *message;
+    struct sim_message *message;
     struct mono ends;
     uint64_t began; /* its number */
     bool cancelled;
@@ -118,7 +118,7 @@ struct start {
 
 /* A hand-over that ended, in the order in which the engine is told. */
 struct ended {
-    const struct message *message;
+    const struct sim_message *message;
     uint64_t began; /* its number among all hand-overs */
     uint64_t known; /* how many had begun when the engine knew */
     struct mono at; /* when that was */
@@ -137,7 +137,7 @@ struct world_queue {
     enum breaker_state breaker; /* as the engine last announced */
     /* Of this life, as the handler saw it: */
     uint64_t successes;
-    const struct message *failing[BREAKER_EVIDENCE]; /* since the last success, distinct */
+    const struct sim_message *failing[BREAKER_EVIDENCE]; /* since the last success, distinct */
     size_t failing_count;
     /* refusals.c: */
     struct ended ended[WORLD_ENDED_MAX]; /* of this life, oldest first … */
@@ -183,7 +183,7 @@ struct world {
     struct engine *engine;
     enum sabotage sabotage;
     struct world_queue queues[WORLD_QUEUES];
-    struct message messages[WORLD_MESSAGES_MAX];
+    struct sim_message messages[WORLD_MESSAGES_MAX];
     size_t message_count;
     struct sim_call calls[WORLD_CALLS_MAX];
     size_t call_count;
@@ -225,13 +225,13 @@ void world_settle(struct world *world);
 __attribute__((format(printf, 2, 3))) void world_break(struct world *world, const char *format,
                                                        ...);
 __attribute__((format(printf, 2, 3))) void world_say(struct world *world, const char *format, ...);
-struct message *world_message(struct world *world, struct bytes id);
+struct sim_message *world_message(struct world *world, struct bytes id);
 
 /* sim_handler.c */
 extern const struct handler_vtable sim_handler_vtable, sim_handler_inside_vtable;
 void sim_handler_complete(struct world *world, size_t call_index);
 void sim_handler_drop_all(struct world *world);
-struct outcome sim_handler_script(const struct message *message); /* what it comes to */
+struct outcome sim_handler_script(const struct sim_message *message); /* what it comes to */
 struct outcome sim_handler_locked_out(void);
 
 /* sim_sink.c: it lives in the world too. */
@@ -264,19 +264,19 @@ void promises_check(struct world *world);         /* one message, any one: after
 void promises_check_all(struct world *world);     /* after each crash */
 void promises_check_healthy(struct world *world); /* while DLQs are full */
 void promises_check_end(struct world *world);
-void promises_look(struct world *world, struct message *message); /* as the store has it now */
-void promises_on_start(struct world *world, struct world_queue *queue, struct message *message,
+void promises_look(struct world *world, struct sim_message *message); /* as the store has it now */
+void promises_on_start(struct world *world, struct world_queue *queue, struct sim_message *message,
                        const struct call *call);
 
 /* refusals.c: SEMANTICS 4.7, from outside. */
 void refusals_open(struct world *world); /* a life begins */
-void refusals_on_start(struct world *world, struct message *message);
-void refusals_on_end(struct world *world, struct message *message, uint64_t began,
+void refusals_on_start(struct world *world, struct sim_message *message);
+void refusals_on_end(struct world *world, struct sim_message *message, uint64_t began,
                      const struct outcome *outcome);
 void refusals_before_turn(struct world *world); /* the engine is about to know what ended */
 void refusals_after_turn(struct world *world);  /* it may have halted a queue */
 bool refusals_is_refused(const struct outcome *outcome);
-void refusals_check_death(struct world *world, const struct message *message);
+void refusals_check_death(struct world *world, const struct sim_message *message);
 
 /* producers.c */
 void producers_push(struct world *world, size_t queue, enum script script);

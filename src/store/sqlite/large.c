@@ -391,7 +391,7 @@ static enum status open_sized(const struct large *large, const char *path, uint6
 }
 
 static enum status read_into(const struct large *large, const char *path, struct disk_file *file,
-                             struct store_held *held, struct err *err) {
+                             struct message *held, struct err *err) {
     uint64_t size = held->envelope.size;
     held->apart = memory_try(NULL, size + 1);
     if (!held->apart)
@@ -406,7 +406,7 @@ static enum status read_into(const struct large *large, const char *path, struct
 }
 
 /* As people find it: <name of the store>.large/<name>. */
-static void name_file(const struct large *large, const char *name, struct store_held *held) {
+static void name_file(const struct large *large, const char *name, struct message *held) {
     const char *slash = strrchr(large->dir, '/');
     const char *dir = slash ? slash + 1 : large->dir;
     size_t size = strlen(dir) + 1 + LARGE_NAME_SIZE;
@@ -415,7 +415,7 @@ static void name_file(const struct large *large, const char *name, struct store_
     held->envelope.body_file = bytes_of(text);
 }
 
-enum status large_read(const struct large *large, const char *name, struct store_held *held,
+enum status large_read(const struct large *large, const char *name, struct message *held,
                        struct err *err) {
     struct disk_file *file;
     char *path = path_of(large, name, "");

@@ -85,7 +85,7 @@ enum status large_write(struct large *large, const char *name, struct bytes body
 enum status large_settle(struct large *large, struct err *err);
 /* Sets the body of the message, whose stored body is a stub, and body_file of its envelope.
  * CORRUPT: the file is not there, or has another size. */
-enum status large_read(const struct large *large, const char *name, struct store_held *held,
+enum status large_read(const struct large *large, const char *name, struct message *held,
                        struct err *err);
 /* Whether the file has so many bytes, and the content. */
 enum status large_check(const struct large *large, const char *name, uint64_t size,

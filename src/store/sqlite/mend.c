@@ -55,7 +55,7 @@ static enum status note_copy(void *arg, const struct pack_record *record) {
 
 /* ---- one message ---- */
 
-struct message {
+struct mended {
     struct arena arena;
     const struct copies *copies;
     struct envelope columns; /* what the row says */
@@ -66,7 +66,7 @@ struct message {
     struct bytes body;                    /* ptr NULL: lost */
 };
 
-static struct bytes text_of(struct message *message, sqlite3_stmt *stmt, int column) {
+static struct bytes text_of(struct mended *message, sqlite3_stmt *stmt, int column) {
     struct bytes text = database_text(stmt, column);
     return text.len > 0 ? arena_dup(&message->arena, text) : BYTES_NONE;
 }
@@ -81,7 +81,7 @@ static struct wall time_of(sqlite3_stmt *stmt, int column) {
 }
 
 /* Each column by itself: one that is damaged is left out, and the others are used. */
-static void read_columns(struct message *message, sqlite3_stmt *stmt) {
+static void read_columns(struct mended *message, sqlite3_stmt *stmt) {
     struct envelope *out = &message->columns;
     *out = (struct envelope){
         .id = text_of(message, stmt, 1),
@@ -111,7 +111,7 @@ static void read_columns(struct message *message, sqlite3_stmt *stmt) {
     out->queue = text_of(message, stmt, 19);
 }
 
-static enum status read_row(struct mending *mending, struct message *message, bool *found) {
+static enum status read_row(struct mending *mending, struct mended *message, bool *found) {
     struct database *file = &mending->doctor->file;
     sqlite3_stmt *stmt = database_statement(file, SQL_ROW_COLUMNS);
     enum status status = STATUS_OK;
@@ -124,7 +124,7 @@ static enum status read_row(struct mending *mending, struct message *message, bo
 }
 
 /* The row's own envelope and body where they are whole, else the newest copies in the packs. */
-static void read_bytes(struct mending *mending, struct message *message) {
+static void read_bytes(struct mending *mending, struct mended *message) {
     struct database *file = &mending->doctor->file;
     uint64_t seq = message->copies->seq;
     struct rows_halves halves;
@@ -148,7 +148,7 @@ static void read_bytes(struct mending *mending, struct message *message) {
 }
 
 /* A large body is lost with its file. One that is there and damaged is kept beside the others. */
-static void check_large_body(struct mending *mending, struct message *message) {
+static void check_large_body(struct mending *mending, struct mended *message) {
     const struct envelope *envelope = &message->envelope;
     char name[LARGE_NAME_SIZE];
     if (!message->body.ptr || !large_is_stub(message->body, envelope->size, name) ||
@@ -160,7 +160,7 @@ static void check_large_body(struct mending *mending, struct message *message) {
 }
 
 /* An older version of the envelope has what never changes; the row knows what became of it. */
-static void compose(struct message *message) {
+static void compose(struct mended *message) {
     const struct envelope *columns = &message->columns;
     struct envelope *out = &message->envelope;
     if (message->envelope_is_row)
@@ -184,13 +184,13 @@ static void compose(struct message *message) {
 }
 
 /* What would run again by itself, without its headers or its body, is for a person to look at. */
-static bool is_for_people(const struct message *message) {
+static bool is_for_people(const struct mended *message) {
     enum state state = message->envelope.state;
     bool whole = message->envelope_is_row && message->body.ptr;
     return !whole && (lifecycle_is_live(state) || state == STATE_REPLAYING);
 }
 
-static void finish(struct mending *mending, struct message *message) {
+static void finish(struct mending *mending, struct mended *message) {
     struct envelope *envelope = &message->envelope;
     struct bytes dropped = message->mark;
     struct envelope probe = *envelope;
@@ -213,7 +213,7 @@ static void finish(struct mending *mending, struct message *message) {
     }
 }
 
-static void tell(struct mending *mending, const struct message *message, bool body_lost) {
+static void tell(struct mending *mending, const struct mended *message, bool body_lost) {
     struct buf *report = mending->doctor->report;
     unsigned long long seq = message->copies->seq;
     mending->bodies_lost += body_lost;
@@ -226,7 +226,7 @@ static void tell(struct mending *mending, const struct message *message, bool bo
         buf_printf(report, "message %llu: its body is lost; the rest of it is kept\n", seq);
 }
 
-static enum status write(struct mending *mending, struct message *message) {
+static enum status write(struct mending *mending, struct mended *message) {
     struct doctor *doctor = mending->doctor;
     struct row row = {.seq = message->copies->seq, .mark = message->mark, .body = message->body};
     enum status status = mend_tables_queue(doctor, message->envelope.queue, message->queue,
@@ -244,7 +244,7 @@ static enum status write(struct mending *mending, struct message *message) {
 }
 
 static enum status mend(struct mending *mending, const struct copies *copies) {
-    struct message message = {.copies = copies};
+    struct mended message = {.copies = copies};
     bool found = false;
     arena_init_heap(&message.arena, SCRATCH_BYTES);
     enum status status = read_row(mending, &message, &found);

@@ -114,7 +114,7 @@ static enum status read_location(struct sqlite_store *self, const struct locatio
 }
 
 static enum status load_once(struct sqlite_store *self, const struct location *at,
-                             struct store_held **out, struct err *err) {
+                             struct message **out, struct err *err) {
     struct arena arena;
     arena_init_heap(&arena, 4096);
     struct row row;
@@ -131,12 +131,12 @@ static enum status load_once(struct sqlite_store *self, const struct location *a
         status = held_new(&parts, out, err);
     char name[LARGE_NAME_SIZE];
     if (status == STATUS_OK && large_is_stub((*out)->body, (*out)->envelope.size, name)) {
-        store_held_uncount(*out);
+        message_uncount_body(*out);
         status = large_read(self->large, name, *out, err);
         if (status == STATUS_OK) {
-            store_held_count(*out, self->options.memory);
+            message_count_body(*out, self->options.memory);
         } else {
-            store_held_free(*out);
+            message_free(*out);
             *out = NULL; /* callers free what they were given, also after a failure */
         }
     }
@@ -159,7 +159,7 @@ static bool relocate(struct sqlite_store *self, uint64_t seq, struct location *o
 }
 
 /* A fold may move the bytes between our look and our read: then we look again. Takes `at`. */
-static enum status load(struct sqlite_store *self, struct location *at, struct store_held **out,
+static enum status load(struct sqlite_store *self, struct location *at, struct message **out,
                         struct err *err) {
     enum status status = load_once(self, at, out, err);
     for (int tries = 1; status != STATUS_OK && tries < LOAD_TRIES; tries++) {
@@ -178,7 +178,7 @@ static enum status load(struct sqlite_store *self, struct location *at, struct s
  * is shown with what is left of it.
  * Exports and archives do not take it so: a repair may still find the body. */
 static enum status load_what_is_left(struct sqlite_store *self, struct location *at,
-                                     struct store_held **out, struct err *err) {
+                                     struct message **out, struct err *err) {
     uint64_t seq = at->seq;
     enum status status = load(self, at, out, err);
     if (status != STATUS_CORRUPT)
@@ -284,7 +284,7 @@ static void note_unreadable(struct sqlite_store *self, uint64_t seq, const char 
 /* What cannot be read goes back, and is tried again later. So does what follows large bodies, whose
  * size the tables do not know: their stubs are small. */
 static size_t load_taken(struct sqlite_store *self, struct location *locations, size_t count,
-                         struct mono again, size_t bytes_max, struct store_held **out) {
+                         struct mono again, size_t bytes_max, struct message **out) {
     size_t loaded = 0, bytes = 0;
     for (size_t i = 0; i < count; i++) {
         struct err err;
@@ -313,7 +313,7 @@ static struct mono later(struct sqlite_store *self) {
 }
 
 size_t reader_take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
-                   struct store_held **out, size_t max) {
+                   struct message **out, size_t max) {
     struct sqlite_store *self = parts_of(store);
     struct location locations[TAKE_MAX];
     size_t count = take_locations(self, queue, which, now, locations, max);
@@ -322,8 +322,8 @@ size_t reader_take(struct store *store, uint32_t queue, enum store_take which, s
     return load_taken(self, locations, count, mono_after(now.mono, UNREADABLE_WAIT_MS), most, out);
 }
 
-size_t reader_take_blocked(struct store *store, uint32_t queue, size_t limit,
-                           struct store_held **out, size_t max) {
+size_t reader_take_blocked(struct store *store, uint32_t queue, size_t limit, struct message **out,
+                           size_t max) {
     struct sqlite_store *self = parts_of(store);
     struct entry *entries[TAKE_MAX];
     struct location locations[TAKE_MAX];
@@ -338,7 +338,7 @@ size_t reader_take_blocked(struct store *store, uint32_t queue, size_t limit,
 }
 
 size_t reader_take_for_room(struct store *store, uint32_t queue, struct bytes dlq,
-                            struct store_held **out, size_t max) {
+                            struct message **out, size_t max) {
     struct sqlite_store *self = parts_of(store);
     struct entry *entries[TAKE_MAX];
     struct location locations[TAKE_MAX];
@@ -354,7 +354,7 @@ size_t reader_take_for_room(struct store *store, uint32_t queue, struct bytes dl
 }
 
 /* What a line holds back is always in memory. */
-static struct store_held *take_named(struct store *store, uint32_t queue, uint64_t seq, bool any) {
+static struct message *take_named(struct store *store, uint32_t queue, uint64_t seq, bool any) {
     struct sqlite_store *self = parts_of(store);
     struct location at;
     pthread_mutex_lock(&self->front.mutex);
@@ -364,22 +364,22 @@ static struct store_held *take_named(struct store *store, uint32_t queue, uint64
     if (entry)
         locate(entry, &at);
     pthread_mutex_unlock(&self->front.mutex);
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     size_t loaded = entry ? load_taken(self, &at, 1, later(self), LOAD_BYTES_MAX, &held) : 0;
     return loaded ? held : NULL;
 }
 
-struct store_held *reader_take_one(struct store *store, uint32_t queue, uint64_t seq) {
+struct message *reader_take_one(struct store *store, uint32_t queue, uint64_t seq) {
     return take_named(store, queue, seq, false);
 }
 
-struct store_held *reader_take_any(struct store *store, uint32_t queue, uint64_t seq) {
+struct message *reader_take_any(struct store *store, uint32_t queue, uint64_t seq) {
     return take_named(store, queue, seq, true);
 }
 
-void reader_give_back(struct store *store, struct store_held *held_take, struct mono due) {
+void reader_give_back(struct store *store, struct message *held_take, struct mono due) {
     front_give_back(&parts_of(store)->front, held_take->seq, due);
-    store_held_free(held_take);
+    message_free(held_take);
 }
 
 /* ---- by id ---- */
@@ -472,7 +472,7 @@ static enum status find(struct sqlite_store *self, struct bytes queue_name, stru
 }
 
 enum status reader_get(struct store *store, struct bytes queue, struct bytes id,
-                       struct store_held **out, struct err *err) {
+                       struct message **out, struct err *err) {
     struct sqlite_store *self = parts_of(store);
     struct found found = {0};
     pthread_mutex_lock(&self->front.mutex);
@@ -554,7 +554,7 @@ enum status reader_holds(struct store *store, uint32_t queue, const struct bytes
     return status;
 }
 
-enum status reader_get_seq(struct store *store, uint64_t seq, struct store_held **out,
+enum status reader_get_seq(struct store *store, uint64_t seq, struct message **out,
                            struct err *err) {
     struct sqlite_store *self = parts_of(store);
     struct location at = {.seq = seq, .envelope_place = PLACE_FILE, .body_place = PLACE_FILE};

@@ -7,19 +7,19 @@
 #include "store/sqlite/parts.h"
 
 size_t reader_take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
-                   struct store_held **out, size_t max);
-struct store_held *reader_take_any(struct store *store, uint32_t queue, uint64_t seq);
-struct store_held *reader_take_one(struct store *store, uint32_t queue, uint64_t seq);
-size_t reader_take_blocked(struct store *store, uint32_t queue, size_t limit,
-                           struct store_held **out, size_t max);
+                   struct message **out, size_t max);
+struct message *reader_take_any(struct store *store, uint32_t queue, uint64_t seq);
+struct message *reader_take_one(struct store *store, uint32_t queue, uint64_t seq);
+size_t reader_take_blocked(struct store *store, uint32_t queue, size_t limit, struct message **out,
+                           size_t max);
 size_t reader_take_for_room(struct store *store, uint32_t queue, struct bytes dlq,
-                            struct store_held **out, size_t max);
-void reader_give_back(struct store *store, struct store_held *held_take, struct mono due);
+                            struct message **out, size_t max);
+void reader_give_back(struct store *store, struct message *held_take, struct mono due);
 enum status reader_get(struct store *store, struct bytes queue, struct bytes id,
-                       struct store_held **out, struct err *err);
+                       struct message **out, struct err *err);
 enum status reader_holds(struct store *store, uint32_t queue, const struct bytes *ids, size_t count,
                          bool *out, struct err *err);
-enum status reader_get_seq(struct store *store, uint64_t seq, struct store_held **out,
+enum status reader_get_seq(struct store *store, uint64_t seq, struct message **out,
                            struct err *err);
 
 /* The file that a message's stored body names, being a stub of a large one. */

@@ -3,8 +3,8 @@
 
 enum { MIB = 1 << 20, LIMIT = 16 * MIB };
 
-static struct store_held *note(struct ahead *ahead, size_t bytes) {
-    struct store_held *held = store_held_new();
+static struct message *note(struct ahead *ahead, size_t bytes) {
+    struct message *held = message_new();
     held->body = (struct bytes){arena_alloc(&held->arena, bytes), bytes};
     ahead_note(ahead, held);
     return held;
@@ -18,13 +18,13 @@ static void no_more_is_asked_for_than_a_quarter_of_the_limit_holds(void **state)
     assert_int_equal(ahead_count(&ahead, 0, 0, 100), 4); /* of max_body each */
     assert_int_equal(ahead_count(&ahead, 3, 0, 100), 1);
     assert_int_equal(ahead_count(&ahead, 0, 0, 2), 2);
-    struct store_held *held = note(&ahead, 2 * MIB);
+    struct message *held = note(&ahead, 2 * MIB);
     assert_int_equal(body_memory_used(memory, BODY_MEMORY_MESSAGES), 2 * MIB);
     assert_int_equal(ahead_count(&ahead, 0, 1, 100), 1); /* a larger one than usual is believed */
-    struct store_held *another = note(&ahead, 2 * MIB);
+    struct message *another = note(&ahead, 2 * MIB);
     assert_int_equal(ahead_count(&ahead, 0, 2, 100), 0);
-    store_held_free(held);
-    store_held_free(another);
+    message_free(held);
+    message_free(another);
     assert_int_equal(body_memory_used(memory, BODY_MEMORY_MESSAGES), 0);
     assert_int_equal(ahead_count(&ahead, 0, 0, 100), 2);
     body_memory_free(memory);
@@ -36,10 +36,10 @@ static void small_bodies_let_many_be_asked_for(void **state) {
     struct ahead ahead;
     ahead_init(&ahead, &(struct broker_options){.memory = memory, .max_body = MIB});
     for (int i = 0; i < 200; i++)
-        store_held_free(note(&ahead, 100));
+        message_free(note(&ahead, 100));
     assert_int_equal(ahead_count(&ahead, 0, 0, 512), 512);
     for (int i = 0; i < 1000; i++)
-        store_held_free(note(&ahead, 0));
+        message_free(note(&ahead, 0));
     assert_int_equal(ahead_count(&ahead, 0, 0, 512), 512);
     body_memory_free(memory);
 }
@@ -61,7 +61,7 @@ static void without_a_limit_all_may_be_asked_for(void **state) {
     (void)state;
     struct ahead ahead;
     ahead_init(&ahead, &(struct broker_options){.max_body = MIB});
-    store_held_free(note(&ahead, 2 * MIB));
+    message_free(note(&ahead, 2 * MIB));
     assert_int_equal(ahead_count(&ahead, 50, 50, 100), 100);
 }
 

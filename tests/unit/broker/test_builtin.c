@@ -9,13 +9,13 @@ struct noting_store {
     struct store store;
     enum store_take which;
     struct instant now;
-    struct store_held *waiting, *given_back;
+    struct message *waiting, *given_back;
     struct mono due;
     struct store_queue_counts counts;
 };
 
 static size_t take(struct store *store, uint32_t queue, enum store_take which, struct instant now,
-                   struct store_held **out, size_t max) {
+                   struct message **out, size_t max) {
     struct noting_store *noting = (struct noting_store *)(void *)store;
     assert_int_equal(queue, QUEUE);
     noting->which = which;
@@ -27,7 +27,7 @@ static size_t take(struct store *store, uint32_t queue, enum store_take which, s
     return 1;
 }
 
-static void give_back(struct store *store, struct store_held *held_take, struct mono due) {
+static void give_back(struct store *store, struct message *held_take, struct mono due) {
     struct noting_store *noting = (struct noting_store *)(void *)store;
     noting->given_back = held_take;
     noting->due = due;
@@ -55,8 +55,8 @@ static const struct store_vtable noting_vtable = {
 
 static void it_receives_what_is_ready_and_hands_back_what_was_not_attempted(void **state) {
     (void)state;
-    struct noting_store noting = {.store = {&noting_vtable}, .waiting = store_held_new()};
-    struct store_held *sent = noting.waiting, *held[4];
+    struct noting_store noting = {.store = {&noting_vtable}, .waiting = message_new()};
+    struct message *sent = noting.waiting, *held[4];
     struct broker *broker = builtin_new(&noting.store, QUEUE);
     assert_string_equal(broker->vtable->kind, "builtin");
     struct instant now = {{5000}, {77}};
@@ -72,7 +72,7 @@ static void it_receives_what_is_ready_and_hands_back_what_was_not_attempted(void
     assert_int_equal(noting.due.ms, 77);
     assert_int_equal(broker->vtable->next_wake(broker).ms, 1234);
     broker->vtable->free(broker);
-    store_held_free(sent);
+    message_free(sent);
 }
 
 static void what_is_delayed_is_no_lag(void **state) {

@@ -81,7 +81,7 @@ static void produce(struct cluster *cluster, int32_t partition, size_t count) {
 
 /* A pointer, as a record is given. */
 static struct kafka_hand_record point(const char *topic, int partition, int64_t offset) {
-    struct store_held *held = store_held_new();
+    struct message *held = message_new();
     struct rule_header *headers = arena_alloc(&held->arena, 3 * sizeof *headers);
     char number[32];
     headers[0] =
@@ -130,7 +130,7 @@ static void follow(struct cluster *cluster, struct kafka_hand_record *records, s
     }
 }
 
-static void assert_gone(const struct store_held *held, const char *words) {
+static void assert_gone(const struct message *held, const char *words) {
     struct json source, origin, member;
     assert_int_equal(json_parse(held->envelope.source, &source, NULL), STATUS_OK);
     assert_true(json_get(source, "origin", &origin) && json_get(origin, "gone", &member));
@@ -141,7 +141,7 @@ static void assert_gone(const struct store_held *held, const char *words) {
 
 static void free_all(struct kafka_hand_record *records, size_t count) {
     for (size_t i = 0; i < count; i++)
-        store_held_free(records[i].held);
+        message_free(records[i].held);
 }
 
 static void each_pointer_finds_its_own_record(void **state) {
@@ -199,7 +199,7 @@ static void what_is_not_allowed_to_us_stays_a_pointer(void **state) {
     rd_kafka_mock_topic_set_error(cluster.mock, "orders", RD_KAFKA_RESP_ERR_NO_ERROR);
     follow(&cluster, &one, 1);
     assert_bytes(one.held->body, "0:0");
-    store_held_free(one.held);
+    message_free(one.held);
     close_cluster(&cluster);
 }
 
@@ -216,8 +216,8 @@ static void a_pointer_that_cannot_be_followed_does_not_hold_up_one_before_it(voi
     assert_int_equal(follow_once(&cluster, two, 2, &err), STATUS_OK);
     assert_bytes(two[0].held->body, "0:0");
     assert_true(are_pointers_left(&two[1], 1));
-    store_held_free(two[0].held);
-    store_held_free(two[1].held);
+    message_free(two[0].held);
+    message_free(two[1].held);
     close_cluster(&cluster);
 }
 
@@ -258,7 +258,7 @@ static void that_a_partition_has_no_leader_is_said(void **state) {
     rd_kafka_mock_partition_set_leader(cluster.mock, "orders", 0, 1);
     follow(&cluster, &one, 1);
     assert_bytes(one.held->body, "0:0");
-    store_held_free(one.held);
+    message_free(one.held);
     close_cluster(&cluster);
 }
 
@@ -281,7 +281,7 @@ static void without_an_answer_a_pointer_stays_one(void **state) {
     rd_kafka_mock_broker_set_up(cluster.mock, 1);
     follow(&cluster, &one, 1);
     assert_bytes(one.held->body, "0:0");
-    store_held_free(one.held);
+    message_free(one.held);
     close_cluster(&cluster);
 }
 
@@ -302,7 +302,7 @@ static void a_topic_that_is_missing_to_a_young_pointer_is_asked_for_again(void *
     follow(&cluster, &one, 1);
     machine.now = machine_now;
     assert_bytes(one.held->body, "0:0");
-    store_held_free(one.held);
+    message_free(one.held);
     close_cluster(&cluster);
 }
 

@@ -12,26 +12,26 @@ static uint64_t print_of(int64_t offset) {
 }
 
 static bool put(struct kafka_hand *hand, int32_t number, int64_t offset, size_t size) {
-    struct store_held *held = store_held_new();
+    struct message *held = message_new();
     held->body = (struct bytes){arena_alloc(&held->arena, size + 1), size};
     struct kafka_hand_record record = {held, offset, print_of(offset)};
     return kafka_hand_put(hand, number, &record, 1, LOG_END) == 1;
 }
 
-static struct store_held *receive_one(struct kafka_hand *hand, struct mono at) {
-    struct store_held *held = NULL;
+static struct message *receive_one(struct kafka_hand *hand, struct mono at) {
+    struct message *held = NULL;
     size_t count;
     kafka_hand_receive(hand, at, &held, 1, &count);
     return count ? held : NULL;
 }
 
-static int64_t offset_of(const struct store_held *held) {
+static int64_t offset_of(const struct message *held) {
     return ((const struct kafka_item *)held->source)->offset;
 }
 
-static void settle(struct kafka_hand *hand, struct store_held *held) {
+static void settle(struct kafka_hand *hand, struct message *held) {
     kafka_hand_settle(hand, held);
-    store_held_free(held);
+    message_free(held);
 }
 
 static void start(struct kafka_hand *hand, int32_t partitions) {
@@ -46,8 +46,8 @@ static void only_what_is_settled_is_committed_and_only_once(void **state) {
     struct kafka_hand_commit commits[4];
     start(&hand, 2);
     assert_true(put(&hand, 0, 10, 1) && put(&hand, 0, 11, 1) && put(&hand, 1, 20, 1));
-    struct store_held *first = receive_one(&hand, now), *second = receive_one(&hand, now),
-                      *other = receive_one(&hand, now);
+    struct message *first = receive_one(&hand, now), *second = receive_one(&hand, now),
+                   *other = receive_one(&hand, now);
     assert_int_equal(kafka_hand_commits(&hand, commits, 4), 0);
     settle(&hand, second);
     settle(&hand, other);
@@ -73,11 +73,11 @@ static void what_is_handed_back_comes_behind_and_not_before_its_time(void **stat
     put(&hand, 0, 1, 1);
     struct mono later = mono_after(now, 100);
     kafka_hand_back(&hand, receive_one(&hand, now), later);
-    struct store_held *next = receive_one(&hand, now);
+    struct message *next = receive_one(&hand, now);
     assert_int_equal(offset_of(next), 1);
     assert_null(receive_one(&hand, now));
     assert_int_equal(kafka_hand_next_wake(&hand).ms, later.ms);
-    struct store_held *again = receive_one(&hand, later);
+    struct message *again = receive_one(&hand, later);
     assert_int_equal(offset_of(again), 0);
     assert_int_equal(kafka_hand_next_wake(&hand).ms, MONO_NEVER.ms);
     settle(&hand, again);
@@ -88,7 +88,7 @@ static void what_is_handed_back_comes_behind_and_not_before_its_time(void **stat
 static void reading_stops_when_the_hand_is_full_and_goes_on_when_half_is_taken(void **state) {
     (void)state;
     struct kafka_hand hand;
-    struct store_held *held[KAFKA_HAND_MAX];
+    struct message *held[KAFKA_HAND_MAX];
     size_t count;
     start(&hand, 2);
     for (int64_t offset = 0; offset < KAFKA_HAND_MAX; offset++) {
@@ -115,11 +115,11 @@ static void what_is_read_at_once_is_told_apart_and_by_bytes_there_is_less_room(v
     struct kafka_hand_record records[COUNT];
     start(&hand, 1);
     put(&hand, 0, 1, 1);
-    struct store_held *running = receive_one(&hand, now);
+    struct message *running = receive_one(&hand, now);
     kafka_hand_revoke(&hand, 0);
     kafka_hand_assign(&hand, 0);
     for (int64_t i = 0; i < COUNT; i++) {
-        records[i] = (struct kafka_hand_record){store_held_new(), i, print_of(i)};
+        records[i] = (struct kafka_hand_record){message_new(), i, print_of(i)};
         records[i].held->body = (struct bytes){"", KAFKA_HAND_BYTES_MAX / 16};
     }
     assert_int_equal(kafka_hand_put(&hand, 0, records, COUNT, LOG_END), COUNT - 1);
@@ -130,7 +130,7 @@ static void what_is_read_at_once_is_told_apart_and_by_bytes_there_is_less_room(v
     assert_int_equal(kafka_hand_room(&hand, 0), 0);
     static const int64_t given[] = {0, 2, 3};
     for (size_t i = 0; i < COUNT - 1; i++) {
-        struct store_held *held = receive_one(&hand, now);
+        struct message *held = receive_one(&hand, now);
         assert_int_equal(offset_of(held), given[i]);
         settle(&hand, held);
     }
@@ -146,8 +146,8 @@ static void a_partition_that_comes_back_gives_only_what_nobody_has(void **state)
     for (int64_t offset = 0; offset < 4; offset++)
         put(&hand, 0, offset, 1);
     put(&hand, 1, 7, 1);
-    struct store_held *running = receive_one(&hand, now), *back = receive_one(&hand, now),
-                      *done = receive_one(&hand, now);
+    struct message *running = receive_one(&hand, now), *back = receive_one(&hand, now),
+                   *done = receive_one(&hand, now);
     kafka_hand_revoke(&hand, 0);
     settle(&hand, done);
     kafka_hand_back(&hand, back, now);
@@ -157,9 +157,9 @@ static void a_partition_that_comes_back_gives_only_what_nobody_has(void **state)
     assert_true(put(&hand, 0, 1, 1));  /* was handed back while the partition was away */
     assert_false(put(&hand, 0, 2, 1)); /* done */
     assert_true(put(&hand, 0, 3, 1));  /* was never received */
-    struct store_held *other = receive_one(&hand, now);
+    struct message *other = receive_one(&hand, now);
     assert_int_equal(offset_of(other), 7);
-    struct store_held *first = receive_one(&hand, now), *second = receive_one(&hand, now);
+    struct message *first = receive_one(&hand, now), *second = receive_one(&hand, now);
     assert_int_equal(offset_of(first), 1);
     assert_int_equal(offset_of(second), 3);
     assert_true(first->redelivered && second->redelivered);
@@ -181,7 +181,7 @@ what_was_settled_while_its_partition_was_away_is_committed_once_it_is_back(void 
     start(&hand, 1);
     put(&hand, 0, 0, 1);
     put(&hand, 0, 1, 1);
-    struct store_held *first = receive_one(&hand, now), *second = receive_one(&hand, now);
+    struct message *first = receive_one(&hand, now), *second = receive_one(&hand, now);
     kafka_hand_revoke(&hand, 0);
     settle(&hand, first);
     settle(&hand, second);
@@ -201,11 +201,11 @@ static void what_comes_after_the_assignment_was_never_given(void **state) {
     start(&hand, 1);
     put(&hand, 0, LOG_END - 1, 1);
     put(&hand, 0, LOG_END, 1);
-    struct store_held *old = receive_one(&hand, now), *fresh = receive_one(&hand, now);
+    struct message *old = receive_one(&hand, now), *fresh = receive_one(&hand, now);
     assert_true(old->redelivered);
     assert_false(fresh->redelivered);
-    store_held_free(old);
-    store_held_free(fresh);
+    message_free(old);
+    message_free(fresh);
     kafka_hand_free(&hand);
 }
 
@@ -219,7 +219,7 @@ static void lag_is_what_was_not_received(void **state) {
     put(&hand, 0, 990, 1);
     put(&hand, 0, 991, 1);
     assert_int_equal(kafka_hand_lag(&hand), 10);
-    struct store_held *held = receive_one(&hand, now);
+    struct message *held = receive_one(&hand, now);
     assert_int_equal(kafka_hand_lag(&hand), 9);
     kafka_hand_back(&hand, held, now);
     assert_int_equal(kafka_hand_lag(&hand), 10);
@@ -274,7 +274,7 @@ static void a_full_ledger_holds_its_own_partition_alone(void **state) {
     struct kafka_hand hand;
     start(&hand, 2);
     put(&hand, 0, 0, 1);
-    struct store_held *head = receive_one(&hand, now);
+    struct message *head = receive_one(&hand, now);
     for (int64_t offset = 1; offset < KAFKA_LEDGER_MAX; offset++) {
         put(&hand, 0, offset, 0);
         settle(&hand, receive_one(&hand, now));
@@ -283,7 +283,7 @@ static void a_full_ledger_holds_its_own_partition_alone(void **state) {
     assert_true(kafka_hand_is_full(&hand, 0));
     assert_true(kafka_hand_room(&hand, 1));
     assert_true(kafka_hand_settle(&hand, head)); /* the source is told */
-    store_held_free(head);
+    message_free(head);
     assert_true(kafka_hand_room(&hand, 0));
     kafka_hand_free(&hand);
 }
@@ -291,7 +291,7 @@ static void a_full_ledger_holds_its_own_partition_alone(void **state) {
 /* ---- the end of a log ---- */
 
 static void put_one(struct kafka_hand *hand, int64_t offset, int64_t high) {
-    struct kafka_hand_record record = {store_held_new(), offset, 1};
+    struct kafka_hand_record record = {message_new(), offset, 1};
     kafka_hand_put(hand, 0, &record, 1, high);
 }
 

@@ -27,7 +27,7 @@ static struct clock test_clock = {.now = no_time_passes};
 
 /* Both ways to begin. */
 static enum status look(struct peek *peek, bool begin, struct err *err) {
-    struct store_held *held[1];
+    struct message *held[1];
     size_t count;
     return begin ? peek->vtable->begin(peek, err) : peek->vtable->next(peek, held, 1, &count, err);
 }
@@ -123,12 +123,12 @@ static enum status pass(struct cluster *cluster, int64_t skip_ms, char bodies[BO
     buf_init_fixed(&text, bodies, BODIES_SIZE - 1);
     *err = (struct err){STATUS_OK, ""};
     while (status == STATUS_TIMEOUT || count > 0) {
-        struct store_held *held[AT_ONCE];
+        struct message *held[AT_ONCE];
         status = cluster->peek->vtable->next(cluster->peek, held, AT_ONCE, &count, err);
         for (size_t i = 0; i < count; i++) {
             buf_bytes(&text, held[i]->body);
             buf_str(&text, " ");
-            store_held_free(held[i]);
+            message_free(held[i]);
         }
         skipped_ms += status == STATUS_TIMEOUT ? skip_ms : 0;
     }

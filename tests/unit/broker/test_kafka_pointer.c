@@ -19,8 +19,8 @@ enum { HEADERS = 4 };
 static const struct rule_header told[HEADERS] = {H("topic", "orders"), H("partition", "3"),
                                                  H("offset", "884201"), H("group", "pricing")};
 
-static struct store_held *give(const struct rule_header *headers, const char *source) {
-    struct store_held *held = store_held_new();
+static struct message *give(const struct rule_header *headers, const char *source) {
+    struct message *held = message_new();
     held->envelope.id = BYTES("dlq.orders/0/7");
     held->envelope.source = bytes_of(source);
     held->envelope.headers = headers;
@@ -30,10 +30,10 @@ static struct store_held *give(const struct rule_header *headers, const char *so
     return held;
 }
 
-static bool is_pointer(struct store_held *held_take) {
+static bool is_pointer(struct message *held_take) {
     struct kafka_pointer to;
     bool is = kafka_pointer_read(held_take, &to);
-    store_held_free(held_take);
+    message_free(held_take);
     return is;
 }
 
@@ -42,17 +42,17 @@ static bool is_pointer(struct store_held *held_take) {
 static void headers_without_key_and_value_point_at_a_record(void **state) {
     (void)state;
     struct kafka_pointer to;
-    struct store_held *held = give(told, NULL_VALUE);
+    struct message *held = give(told, NULL_VALUE);
     assert_true(kafka_pointer_read(held, &to));
     assert_string_equal(to.topic, "orders");
     assert_int_equal(to.partition, 3);
     assert_int_equal(to.offset, 884201);
-    store_held_free(held);
+    message_free(held);
 }
 
 static void a_record_with_anything_in_it_is_no_pointer(void **state) {
     (void)state;
-    struct store_held *held = give(told, NULL_VALUE);
+    struct message *held = give(told, NULL_VALUE);
     held->envelope.key = BYTES("");
     assert_false(is_pointer(held));
     held = give(told, NULL_VALUE);
@@ -89,9 +89,9 @@ static void what_names_no_place_is_no_pointer(void **state) {
 
 /* ---- following ---- */
 
-static struct store_held *record(void) {
+static struct message *record(void) {
     static const struct rule_header own[] = {{{"own", 3}, {"1", 1}}};
-    struct store_held *held = store_held_new();
+    struct message *held = message_new();
     held->envelope = (struct envelope){.id = BYTES("orders/3/884201"),
                                        .source = BYTES("{\"kind\":\"kafka\",\"topic\":\"orders\"}"),
                                        .key = BYTES("k"),
@@ -105,7 +105,7 @@ static struct store_held *record(void) {
 static void the_record_stands_for_its_pointer(void **state) {
     (void)state;
     struct kafka_pointer to;
-    struct store_held *held = kafka_pointer_become(give(told, NULL_VALUE), record());
+    struct message *held = kafka_pointer_become(give(told, NULL_VALUE), record());
     const struct envelope *envelope = &held->envelope;
     assert_bytes(envelope->id, "dlq.orders/0/7");
     assert_bytes(envelope->source, DEAD ",\"dead_at\":\"2025-11-15T14:09:47.123Z\","
@@ -117,13 +117,13 @@ static void the_record_stands_for_its_pointer(void **state) {
     assert_bytes(envelope->headers[0].value, "orders");
     assert_bytes(envelope->headers[HEADERS].name, "own");
     assert_false(kafka_pointer_read(held, &to));
-    store_held_free(held);
+    message_free(held);
 }
 
 /* The topic may have been made again, and a stranger stands there; or a clock is ahead. */
 static void a_record_that_is_younger_than_its_pointer_is_in_doubt(void **state) {
     (void)state;
-    struct store_held *younger = record(), *timeless = give(told, NULL_VALUE), *alike = record();
+    struct message *younger = record(), *timeless = give(told, NULL_VALUE), *alike = record();
     younger->envelope.created_at = (struct wall){1763215787123 + 5001};
     younger = kafka_pointer_become(give(told, NULL_VALUE), younger);
     assert_bytes(younger->envelope.source, DEAD
@@ -132,22 +132,22 @@ static void a_record_that_is_younger_than_its_pointer_is_in_doubt(void **state) 
                  "\"why\":\"its record is from 2025-11-15T14:09:52.124Z, later than the pointer "
                  "to it: its topic was made again since, or a clock is ahead\"}}");
     assert_bytes(younger->body, "the body");
-    store_held_free(younger);
+    message_free(younger);
     alike->envelope.created_at = (struct wall){1763215787123 + 5000};
     alike = kafka_pointer_become(give(told, NULL_VALUE), alike);
     assert_true(bytes_find(alike->envelope.source, BYTES("why")) == alike->envelope.source.len);
-    store_held_free(alike);
+    message_free(alike);
     timeless->envelope.created_at = WALL_NEVER;
     timeless = kafka_pointer_become(timeless, record());
     assert_bytes(timeless->envelope.source,
                  DEAD ",\"origin\":{\"kind\":\"kafka\",\"topic\":\"orders\"}}");
-    store_held_free(timeless);
+    message_free(timeless);
 }
 
 static void one_whose_record_is_gone_says_so(void **state) {
     (void)state;
     struct kafka_pointer to;
-    struct store_held *held = give(told, NULL_VALUE);
+    struct message *held = give(told, NULL_VALUE);
     held->envelope.created_at = WALL_NEVER;
     kafka_pointer_gone(held, "no \"such\" topic");
     assert_bytes(held->envelope.source,
@@ -156,7 +156,7 @@ static void one_whose_record_is_gone_says_so(void **state) {
     assert_int_equal(held->body.len, 0);
     assert_int_equal(held->envelope.header_count, HEADERS);
     assert_false(kafka_pointer_read(held, &to));
-    store_held_free(held);
+    message_free(held);
 }
 
 /* ---- the detour ---- */
@@ -174,13 +174,13 @@ static void records_behind_a_pointer_wait_for_it_in_their_order(void **state) {
     kafka_pointer_gone(detour.records[0].held, "gone");
     assert_int_equal(kafka_detour_clear(&detour), 2);
     assert_int_equal(detour.records[0].offset, 2);
-    store_held_free(detour.records[0].held);
+    message_free(detour.records[0].held);
     kafka_detour_leave(&detour, 1);
     assert_int_equal(detour.records[0].offset, 3);
     assert_int_equal(kafka_detour_clear(&detour), 1);
     kafka_detour_free(&detour);
     assert_int_equal(detour.count, 0);
-    store_held_free(records[0].held);
+    message_free(records[0].held);
 }
 
 static void what_is_dropped_takes_with_it_what_leads_to_the_same_partition(void **state) {
@@ -197,7 +197,7 @@ static void what_is_dropped_takes_with_it_what_leads_to_the_same_partition(void 
     assert_int_equal(detour.count, 2);
     assert_int_equal(detour.records[0].offset, 2);
     assert_int_equal(detour.records[1].offset, 4);
-    store_held_free(detour.records[0].held);
+    message_free(detour.records[0].held);
     kafka_detour_leave(&detour, 1);
     kafka_detour_drop(&detour);
     assert_int_equal(detour.count, 0);

@@ -105,16 +105,16 @@ static void close_consumer(struct consumer *consumer) {
     mailbox_free(&consumer->bell);
 }
 
-static struct store_held *await_message(struct consumer *consumer) {
-    struct store_held *held;
+static struct message *await_message(struct consumer *consumer) {
+    struct message *held;
     while (consumer->broker->vtable->receive(consumer->broker, machine_now(NULL), &held, 1) == 0)
         mailbox_wait(&consumer->bell, MONO_NEVER);
     return held;
 }
 
-static void settle(struct consumer *consumer, struct store_held *held) {
+static void settle(struct consumer *consumer, struct message *held) {
     consumer->broker->vtable->settle(consumer->broker, held);
-    store_held_free(held);
+    message_free(held);
 }
 
 /* ---- tests ---- */
@@ -146,7 +146,7 @@ static void every_byte_comes_back(void **state) {
     assert_int_equal(parcel.err.status, STATUS_OK);
     strcat(cluster.url, "?group=readers");
     open_consumer(&consumer, cluster.url);
-    struct store_held *held = await_message(&consumer);
+    struct message *held = await_message(&consumer);
     assert_same(held->body, parcel.item.body);
     assert_null(held->envelope.key.ptr);
     assert_int_equal(held->envelope.header_count, ODD_COUNT + 1);
@@ -182,7 +182,7 @@ static void a_message_goes_back_to_where_it_came_from_as_it_was(void **state) {
     assert_int_equal(parcel.err.status, STATUS_OK);
     strcat(cluster.url, "?group=readers");
     open_consumer(&consumer, cluster.url);
-    struct store_held *held = await_message(&consumer);
+    struct message *held = await_message(&consumer);
     assert_bytes(held->envelope.id, "orders/1/0");
     assert_bytes(held->envelope.source, source);
     assert_bytes(held->envelope.key, "k");
@@ -212,7 +212,7 @@ static void without_a_partition_its_key_says_where_it_goes_back_to(void **state)
     assert_int_equal(again.err.status, STATUS_OK);
     strcat(cluster.url, "?group=readers");
     open_consumer(&consumer, cluster.url);
-    struct store_held *one = await_message(&consumer), *two = await_message(&consumer);
+    struct message *one = await_message(&consumer), *two = await_message(&consumer);
     struct bytes id = one->envelope.id;
     assert_bytes(bytes_cut(id, id.len - 2, id.len), "/0");
     assert_int_equal(two->envelope.id.len, id.len);
@@ -265,11 +265,11 @@ static void what_was_settled_does_not_come_again_and_the_rest_does(void **state)
     }
     strcat(cluster.url, "?group=readers&session=6s");
     open_consumer(&consumer, cluster.url);
-    struct store_held *first = await_message(&consumer), *second = await_message(&consumer),
-                      *third = await_message(&consumer);
+    struct message *first = await_message(&consumer), *second = await_message(&consumer),
+                   *third = await_message(&consumer);
     settle(&consumer, first);
     settle(&consumer, third);
-    store_held_free(second);
+    message_free(second);
     close_consumer(&consumer);
     open_consumer(&consumer, cluster.url);
     second = await_message(&consumer);
@@ -277,8 +277,8 @@ static void what_was_settled_does_not_come_again_and_the_rest_does(void **state)
     assert_true(second->redelivered);
     third = await_message(&consumer);
     assert_bytes(third->envelope.id, "orders/0/2"); /* not below the lowest unsettled one */
-    store_held_free(second);
-    store_held_free(third);
+    message_free(second);
+    message_free(third);
     close_consumer(&consumer);
     sink->vtable->free(sink);
     close_cluster(&cluster);
@@ -316,7 +316,7 @@ a_pointer_that_cannot_be_followed_yet_waits_and_holds_up_no_other_partition(void
     publish_at(sink, "{\"topic\":\"orders\",\"partition\":1}", "1");
     strcat(cluster.url, "?group=readers");
     open_consumer(&consumer, cluster.url);
-    struct store_held *held = await_message(&consumer);
+    struct message *held = await_message(&consumer);
     assert_bytes(held->envelope.id, "orders/1/0");
     settle(&consumer, held);
     publish_at(sink, "{\"topic\":\"orders\",\"partition\":1}", "2");

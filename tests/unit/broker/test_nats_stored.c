@@ -11,11 +11,11 @@
 #define TIME "\"time\":\"2026-11-15T14:14:35.668309101Z\""
 
 /* The answer is gone before anybody looks at the message. */
-static struct store_held *read_text(const char *text, struct nats_stored *out) {
+static struct message *read_text(const char *text, struct nats_stored *out) {
     struct json answer;
     char *copy = bytes_dup(bytes_of(text));
     assert_int_equal(json_parse(bytes_of(copy), &answer, NULL), STATUS_OK);
-    struct store_held *held = nats_stored_read(answer, out);
+    struct message *held = nats_stored_read(answer, out);
     free(copy);
     return held;
 }
@@ -24,7 +24,7 @@ static void it_is_read_byte_for_byte(void **state) {
     (void)state;
     static const char odd[] = {'\0', '\xff', '\n', '{'};
     struct nats_stored stored;
-    struct store_held *held =
+    struct message *held =
         read_text("{\"message\":{\"subject\":\"orders.new\",\"seq\":12,\"hdrs\":\"" HEADERS
                   "\",\"data\":\"AP8Kew==\"," TIME "}}",
                   &stored);
@@ -45,20 +45,20 @@ static void it_is_read_byte_for_byte(void **state) {
     struct wall at;
     assert_true(wall_parse(BYTES("2026-11-15T14:14:35.668Z"), &at));
     assert_int_equal(held->envelope.created_at.ms, at.ms);
-    store_held_free(held);
+    message_free(held);
 }
 
 static void what_is_left_out_is_empty(void **state) {
     (void)state;
     struct nats_stored stored;
-    struct store_held *held =
+    struct message *held =
         read_text("{\"message\":{\"subject\":\"o\",\"seq\":1," TIME "}}", &stored);
     assert_non_null(held);
     assert_int_equal(held->body.len, 0);
     assert_null(held->envelope.key.ptr);
     assert_int_equal(stored.typed.len, 0);
     assert_int_equal(held->envelope.header_count, 0);
-    store_held_free(held);
+    message_free(held);
 }
 
 static void headers_that_are_none_are_left_out(void **state) {
@@ -77,10 +77,10 @@ static void headers_that_are_none_are_left_out(void **state) {
         snprintf(text, sizeof text,
                  "{\"message\":{\"subject\":\"o\",\"seq\":1,\"hdrs\":\"%s\"," TIME "}}",
                  cases[i].headers);
-        struct store_held *held = read_text(text, &stored);
+        struct message *held = read_text(text, &stored);
         assert_non_null(held);
         assert_int_equal(held->envelope.header_count, cases[i].count);
-        store_held_free(held);
+        message_free(held);
     }
 }
 
@@ -98,12 +98,12 @@ static void more_headers_than_an_envelope_has_are_cut_off(void **state) {
     json_put_base64(&out, buf_view(&block));
     buf_str(&text, "}}");
     struct nats_stored stored;
-    struct store_held *held = read_text(buf_cstr(&text), &stored);
+    struct message *held = read_text(buf_cstr(&text), &stored);
     assert_non_null(held);
     assert_int_equal(held->envelope.header_count, ENVELOPE_HEADERS_MAX);
     assert_bytes(held->envelope.headers[0].name, "n0");
     assert_bytes(held->envelope.headers[ENVELOPE_HEADERS_MAX - 1].value, "255");
-    store_held_free(held);
+    message_free(held);
     buf_free(&text);
     buf_free(&block);
 }

@@ -38,7 +38,7 @@ static const char *words(void) {
     return all;
 }
 
-static struct sink_item item_back(struct store_held *held) {
+static struct sink_item item_back(struct message *held) {
     struct envelope *letter = &held->envelope;
     struct sink_item item = {.body = held->body,
                              .key = letter->key,
@@ -50,13 +50,13 @@ static struct sink_item item_back(struct store_held *held) {
     return item;
 }
 
-static void send_back(struct store_held *held) {
+static void send_back(struct message *held) {
     struct sink_item item = item_back(held);
     assert_int_equal(redis_entry_return(&entry, &item, &arena, NULL), STATUS_OK);
 }
 
 /* The fields of the entry, as a reader would see them. */
-static struct store_held *read_again(void) {
+static struct message *read_again(void) {
     struct redis_message_field fields[16];
     size_t count = 0;
     for (size_t i = 3; i + 1 < entry.count; i += 2)
@@ -64,7 +64,7 @@ static struct store_held *read_again(void) {
     return redis_message_of_entry(BYTES("orders"), BYTES("g"), BYTES("2-0"), fields, count);
 }
 
-static void assert_marked(const struct store_held *held) {
+static void assert_marked(const struct message *held) {
     struct comeback comeback;
     assert_true(comeback_read(held->envelope.headers, held->envelope.header_count, &comeback));
     assert_bytes(comeback.letter, LETTER);
@@ -98,18 +98,18 @@ static void an_entry_goes_back_in_the_form_that_it_had(void **state) {
         {{{BYTES("\xffp"), BYTES("\xc3(")}}, 1, "\xffp \xc3( " MARKS},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct store_held *held = redis_message_of_entry(BYTES("orders"), BYTES("g"), BYTES("1-0"),
-                                                         cases[i].fields, cases[i].count);
+        struct message *held = redis_message_of_entry(BYTES("orders"), BYTES("g"), BYTES("1-0"),
+                                                      cases[i].fields, cases[i].count);
         send_back(held);
         assert_true(bytes_starts(bytes_of(words()), BYTES("XADD orders * ")));
         assert_string_equal(words() + sizeof "XADD orders * " - 1, cases[i].words);
-        struct store_held *again = read_again();
+        struct message *again = read_again();
         assert_true(bytes_eq(again->body, held->body));
         assert_true(bytes_eq(again->envelope.key, held->envelope.key));
         assert_int_equal(again->envelope.header_count, held->envelope.header_count + 2);
         assert_marked(again);
-        store_held_free(held);
-        store_held_free(again);
+        message_free(held);
+        message_free(again);
     }
 }
 
@@ -117,12 +117,12 @@ static void an_edited_body_that_is_no_object_any_more_is_a_body(void **state) {
     (void)state;
     static const struct redis_message_field fields[] = {{BYTES("a"), BYTES("1")},
                                                         {BYTES("b"), BYTES("2")}};
-    struct store_held *held =
+    struct message *held =
         redis_message_of_entry(BYTES("orders"), BYTES("g"), BYTES("1-0"), fields, 2);
     held->body = BYTES("[7]");
     send_back(held);
     assert_string_equal(words(), "XADD orders * body [7] " MARKS);
-    store_held_free(held);
+    message_free(held);
 }
 
 /* A part of an entry must not be taken for the whole. */
@@ -133,18 +133,18 @@ static void an_entry_with_too_many_fields_is_refused(void **state) {
     struct err err;
     for (size_t i = 0; i < count; i++)
         fields[i] = (struct redis_message_field){BYTES("f"), BYTES("v")};
-    struct store_held *held =
+    struct message *held =
         redis_message_of_entry(BYTES("orders"), BYTES("g"), BYTES("1-0"), fields, count);
     struct sink_item item = {.body = held->body, .origin = held->envelope.source};
     assert_int_equal(redis_entry_return(&entry, &item, &arena, &err), STATUS_INVALID);
     assert_non_null(strstr(err.text, "more than 510 fields"));
-    store_held_free(held);
+    message_free(held);
 }
 
 static void an_element_leaves_its_mark_beside_its_list(void **state) {
     (void)state;
-    struct store_held *held = redis_message_of_element(BYTES("q:main"), BYTES(".id"), BYTES("tag"),
-                                                       BYTES("{\"id\":\"a\"}"));
+    struct message *held = redis_message_of_element(BYTES("q:main"), BYTES(".id"), BYTES("tag"),
+                                                    BYTES("{\"id\":\"a\"}"));
     send_back(held);
     assert_int_equal(entry.count, 7);
     assert_bytes(entry.words[0], "EVAL");
@@ -152,16 +152,16 @@ static void an_element_leaves_its_mark_beside_its_list(void **state) {
     assert_bytes(entry.words[4], "q:main:impound-sent");
     assert_bytes(entry.words[5], "{\"id\":\"a\"}");
     assert_bytes(entry.words[6], LETTER ":2");
-    store_held_free(held);
+    message_free(held);
 }
 
 static void a_tag_with_a_mark_is_a_letter_that_came_back(void **state) {
     (void)state;
-    struct store_held *held = redis_message_of_element(BYTES("q:main"), BYTES(".id"),
-                                                       BYTES("tag|" LETTER ":2"), BYTES("plain"));
+    struct message *held = redis_message_of_element(BYTES("q:main"), BYTES(".id"),
+                                                    BYTES("tag|" LETTER ":2"), BYTES("plain"));
     assert_bytes(held->envelope.id, "tag");
     assert_marked(held);
-    store_held_free(held);
+    message_free(held);
 }
 
 static void what_does_not_go_back_leaves_no_mark(void **state) {

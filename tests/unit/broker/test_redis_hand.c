@@ -5,15 +5,15 @@
 static const struct mono now = {1000};
 
 static void add(struct redis_hand *hand, const char *tag, bool redelivered) {
-    struct store_held *held = store_held_new();
+    struct message *held = message_new();
     held->envelope.id = arena_dup(&held->arena, bytes_of(tag));
     held->redelivered = redelivered;
     held->deliveries = redelivered ? 3 : 1;
     redis_hand_add(hand, bytes_of(tag), held);
 }
 
-static struct store_held *receive(struct redis_hand *hand, const char *id) {
-    struct store_held *held;
+static struct message *receive(struct redis_hand *hand, const char *id) {
+    struct message *held;
     assert_int_equal(redis_hand_receive(hand, now, &held, 1), 1);
     assert_bytes(held->envelope.id, id);
     return held;
@@ -27,24 +27,24 @@ static void what_is_settled_is_known_until_it_is_forgotten(void **state) {
     add(&hand, "a", false);
     add(&hand, "b", false);
     assert_int_equal(redis_hand_waiting(&hand), 2);
-    struct store_held *a = receive(&hand, "a"), *b = receive(&hand, "b");
+    struct message *a = receive(&hand, "a"), *b = receive(&hand, "b");
     assert_int_equal(redis_hand_settled(&hand, items, 4), 0);
     redis_hand_settle(&hand, b);
-    store_held_free(b);
+    message_free(b);
     assert_int_equal(redis_hand_settled(&hand, items, 4), 1);
     assert_int_equal(redis_hand_settled(&hand, items, 4), 1);
     assert_bytes(items[0]->tag, "b");
     redis_hand_forget(&hand, items, 1);
     assert_false(redis_hand_knows(&hand, BYTES("b")));
     assert_true(redis_hand_knows(&hand, BYTES("a")));
-    store_held_free(a); /* the engine is freed without settling */
+    message_free(a); /* the engine is freed without settling */
     redis_hand_free(&hand);
 }
 
 static void what_is_handed_back_waits_behind_and_for_its_time(void **state) {
     (void)state;
     struct redis_hand hand;
-    struct store_held *held;
+    struct message *held;
     redis_hand_init(&hand, &(struct broker_options){.max_body = 1});
     add(&hand, "a", false);
     add(&hand, "b", false);
@@ -52,11 +52,11 @@ static void what_is_handed_back_waits_behind_and_for_its_time(void **state) {
     held = receive(&hand, "b");
     redis_hand_back(&hand, held, (struct mono){1000});
     held = receive(&hand, "b");
-    store_held_free(held);
+    message_free(held);
     assert_int_equal(redis_hand_receive(&hand, now, &held, 1), 0);
     assert_int_equal(redis_hand_next(&hand).ms, 1500);
     assert_int_equal(redis_hand_receive(&hand, (struct mono){1500}, &held, 1), 1);
-    store_held_free(held);
+    message_free(held);
     assert_int_equal(redis_hand_next(&hand).ms, MONO_NEVER.ms);
     redis_hand_free(&hand);
 }
@@ -76,8 +76,8 @@ static void what_was_given_in_another_life_is_not_withdrawn(void **state) {
     redis_hand_forget(&hand, items, 1);
     redis_hand_keep(&hand, items[1]);
     assert_int_equal(redis_hand_waiting(&hand), 2);
-    struct store_held *a = receive(&hand, "a");
-    store_held_free(a);
+    struct message *a = receive(&hand, "a");
+    message_free(a);
     redis_hand_free(&hand);
 }
 
@@ -91,7 +91,7 @@ static void what_is_given_again_is_counted_once(void **state) {
     add(&hand, "old", true);
     add(&hand, "new", false);
     assert_int_equal(redis_hand_recount(&hand, &arena, counts, 4), 0);
-    struct store_held *old = receive(&hand, "old"), *new = receive(&hand, "new");
+    struct message *old = receive(&hand, "old"), *new = receive(&hand, "new");
     assert_int_equal(redis_hand_recount(&hand, &arena, counts, 4), 1);
     assert_bytes(counts[0].tag, "old");
     assert_int_equal(counts[0].deliveries, 3);
@@ -100,8 +100,8 @@ static void what_is_given_again_is_counted_once(void **state) {
     assert_int_equal(redis_hand_recount(&hand, &arena, counts, 4), 0);
     struct bytes *tags;
     assert_int_equal(redis_hand_tags(&hand, &arena, &tags), 2);
-    store_held_free(old);
-    store_held_free(new);
+    message_free(old);
+    message_free(new);
     redis_hand_free(&hand);
     arena_free(&arena);
 }

@@ -19,29 +19,29 @@ static void an_element_is_a_body_and_its_json_may_have_the_id(void **state) {
         {"", "tag", "text/plain; charset=utf-8"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct store_held *held = redis_message_of_element(
-            BYTES("q:main"), BYTES(".id"), BYTES("tag"), bytes_of(cases[i].element));
+        struct message *held = redis_message_of_element(BYTES("q:main"), BYTES(".id"), BYTES("tag"),
+                                                        bytes_of(cases[i].element));
         assert_bytes(held->envelope.id, cases[i].id);
         assert_bytes(held->body, cases[i].element);
         assert_bytes(held->envelope.content_type, cases[i].type);
         assert_bytes(held->envelope.source, "{\"kind\":\"redis\",\"list\":\"q:main\"}");
-        store_held_free(held);
+        message_free(held);
     }
 }
 
 static void a_member_of_a_set_says_which_set(void **state) {
     (void)state;
-    struct store_held *job = redis_message_of_member("zset", BYTES("dead"), BYTES(".id"),
-                                                     BYTES("tag"), BYTES("{\"id\":\"j-1\"}"));
-    struct store_held *task = redis_message_of_member("asynq", BYTES("mail"), BYTES(".id"),
-                                                      BYTES("t-1"), (struct bytes){"\0\xff", 2});
+    struct message *job = redis_message_of_member("zset", BYTES("dead"), BYTES(".id"), BYTES("tag"),
+                                                  BYTES("{\"id\":\"j-1\"}"));
+    struct message *task = redis_message_of_member("asynq", BYTES("mail"), BYTES(".id"),
+                                                   BYTES("t-1"), (struct bytes){"\0\xff", 2});
     assert_bytes(job->envelope.id, "j-1");
     assert_bytes(job->envelope.source, "{\"kind\":\"redis\",\"zset\":\"dead\"}");
     assert_bytes(task->envelope.id, "t-1");
     assert_bytes(task->envelope.source, "{\"kind\":\"redis\",\"asynq\":\"mail\"}");
     assert_true(bytes_eq(task->body, (struct bytes){"\0\xff", 2}));
-    store_held_free(job);
-    store_held_free(task);
+    message_free(job);
+    message_free(task);
 }
 
 static void the_id_stands_where_the_path_says(void **state) {
@@ -50,11 +50,11 @@ static void the_id_stands_where_the_path_says(void **state) {
         const char *path, *id;
     } cases[] = {{".order.id", "o-1"}, {"", "tag"}, {".order", "tag"}, {".nowhere", "tag"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct store_held *held =
+        struct message *held =
             redis_message_of_element(BYTES("l"), bytes_of(cases[i].path), BYTES("tag"),
                                      BYTES("{\"id\":\"x\",\"order\":{\"id\":\"o-1\"}}"));
         assert_bytes(held->envelope.id, cases[i].id);
-        store_held_free(held);
+        message_free(held);
     }
 }
 
@@ -66,14 +66,14 @@ static void an_id_that_is_too_long_is_none(void **state) {
     for (int i = 0; i <= URL_ID_MAX; i++)
         buf_char(&element, 'x');
     buf_str(&element, "\"}");
-    struct store_held *held =
+    struct message *held =
         redis_message_of_element(BYTES("l"), BYTES(".id"), BYTES("tag"), buf_view(&element));
     assert_bytes(held->envelope.id, "tag");
-    store_held_free(held);
+    message_free(held);
     buf_free(&element);
 }
 
-static struct store_held *entry(const struct redis_message_field *fields, size_t count) {
+static struct message *entry(const struct redis_message_field *fields, size_t count) {
     return redis_message_of_entry(BYTES("orders"), BYTES("g"), BYTES("1700000000123-7"), fields,
                                   count);
 }
@@ -85,7 +85,7 @@ static void fields_beside_a_body_are_key_type_and_headers(void **state) {
                                                  {BYTES("key"), BYTES("k")},
                                                  {BYTES("content_type"), BYTES("x/y")},
                                                  {BYTES("tenant"), BYTES("t2")}};
-    struct store_held *held = entry(fields, 5);
+    struct message *held = entry(fields, 5);
     const struct envelope *envelope = &held->envelope;
     assert_bytes(envelope->id, "1700000000123-7");
     assert_bytes(held->body, "{}");
@@ -97,14 +97,14 @@ static void fields_beside_a_body_are_key_type_and_headers(void **state) {
     assert_int_equal(envelope->created_at.ms, 1700000000123);
     assert_bytes(envelope->source, "{\"kind\":\"redis\",\"stream\":\"orders\",\"group\":\"g\","
                                    "\"entry\":\"1700000000123-7\",\"content_type\":true}");
-    store_held_free(held);
+    message_free(held);
 }
 
 static void without_a_body_one_field_is_it_and_several_are_an_object(void **state) {
     (void)state;
     const struct redis_message_field fields[] = {{BYTES("key"), BYTES("plain")},
                                                  {BYTES("b\""), BYTES("2")}};
-    struct store_held *one = entry(fields, 1), *two = entry(fields, 2);
+    struct message *one = entry(fields, 1), *two = entry(fields, 2);
     assert_bytes(one->body, "plain");
     assert_null(one->envelope.key.ptr);
     assert_bytes(one->envelope.source, "{\"kind\":\"redis\",\"stream\":\"orders\",\"group\":\"g\","
@@ -114,8 +114,8 @@ static void without_a_body_one_field_is_it_and_several_are_an_object(void **stat
     assert_bytes(two->body, "{\"key\":\"plain\",\"b\\\"\":\"2\"}");
     assert_bytes(two->envelope.content_type, "application/json");
     assert_int_equal(two->envelope.header_count, 0);
-    store_held_free(one);
-    store_held_free(two);
+    message_free(one);
+    message_free(two);
 }
 
 static void bytes_that_are_not_utf8_are_base64_in_the_object(void **state) {
@@ -123,10 +123,10 @@ static void bytes_that_are_not_utf8_are_base64_in_the_object(void **state) {
     const struct redis_message_field fields[] = {{BYTES("a"), BYTES("\xff\x01")},
                                                  {BYTES("\xfe"), BYTES("2")},
                                                  {BYTES("base64:x"), BYTES("")}};
-    struct store_held *held = entry(fields, 3);
+    struct message *held = entry(fields, 3);
     assert_bytes(held->body, "{\"a\":{\"base64\":\"/wE=\"},\"base64:/g==\":\"2\","
                              "\"base64:YmFzZTY0Ong=\":\"\"}");
-    store_held_free(held);
+    message_free(held);
 }
 
 static void a_letter_in_a_list_has_its_reason_beside_its_members(void **state) {

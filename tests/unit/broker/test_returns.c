@@ -4,12 +4,12 @@
 #include "test.h"
 
 static uint32_t given(struct returns *returns, const char *id, uint32_t deliveries) {
-    struct store_held *held = store_held_new();
+    struct message *held = message_new();
     held->envelope.id = bytes_of(id);
     held->deliveries = deliveries;
     returns_deduct(returns, held);
     uint32_t left = held->deliveries;
-    store_held_free(held);
+    message_free(held);
     return left;
 }
 

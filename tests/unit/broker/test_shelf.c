@@ -6,7 +6,7 @@
 #include "broker/shelf.h"
 
 static struct parcel *fetched_with(const char *id, const char *body, uint64_t tag) {
-    struct store_held *held = store_held_new();
+    struct message *held = message_new();
     held->envelope.id = arena_dup(&held->arena, bytes_of(id));
     held->body = arena_dup(&held->arena, bytes_of(body));
     struct parcel *parcel = parcel_new(held);
@@ -18,16 +18,16 @@ static struct parcel *fetched(const char *id, uint64_t tag) {
     return fetched_with(id, "body", tag);
 }
 
-static struct store_held *receive_one(struct shelf *shelf, int64_t now_ms) {
-    struct store_held *held = NULL;
+static struct message *receive_one(struct shelf *shelf, int64_t now_ms) {
+    struct message *held = NULL;
     shelf_receive(shelf, (struct mono){now_ms}, &held, 1);
     return held;
 }
 
-static void settle(struct shelf *shelf, struct store_held *held, enum state state) {
+static void settle(struct shelf *shelf, struct message *held, enum state state) {
     held->envelope.state = state;
     shelf_settle(shelf, held);
-    store_held_free(held);
+    message_free(held);
 }
 
 static void assert_sends(struct shelf *shelf, uint64_t tag) {
@@ -45,7 +45,7 @@ static void assert_sends_nothing(struct shelf *shelf) {
 static void messages_are_received_in_order_and_told_of_once(void **state) {
     (void)state;
     struct shelf shelf;
-    struct store_held *held[8];
+    struct message *held[8];
     shelf_init(&shelf);
     assert_true(shelf_put(&shelf, fetched("a", 1), false, false));
     assert_true(shelf_put(&shelf, fetched("b", 2), false, false));
@@ -98,9 +98,9 @@ static void what_is_handed_back_comes_again_when_it_is_due_and_behind_the_others
     assert_int_equal(shelf_next_wake(&shelf).ms, 500);
     shelf_put(&shelf, fetched("b", 2), false, false);
     assert_int_equal(shelf_next_wake(&shelf).ms, 0);
-    struct store_held *b = receive_one(&shelf, 499);
+    struct message *b = receive_one(&shelf, 499);
     assert_bytes(b->envelope.id, "b");
-    struct store_held *a = receive_one(&shelf, 500);
+    struct message *a = receive_one(&shelf, 500);
     assert_bytes(a->envelope.id, "a");
     settle(&shelf, a, STATE_RUNNING);
     settle(&shelf, b, STATE_RUNNING);
@@ -112,7 +112,7 @@ static void a_message_in_the_engines_hands_that_comes_again_is_not_another(void 
     struct shelf shelf;
     shelf_init(&shelf);
     shelf_put(&shelf, fetched("a", 1), false, false);
-    struct store_held *held = receive_one(&shelf, 0);
+    struct message *held = receive_one(&shelf, 0);
     shelf_forget_tags(&shelf);
     assert_false(shelf_put(&shelf, fetched("a", 7), true, false));
     assert_null(receive_one(&shelf, 0));
@@ -128,7 +128,7 @@ static void what_was_settled_meanwhile_is_acknowledged_when_it_comes_again(void 
     shelf_put(&shelf, fetched("meanwhile", 1), false, false);
     shelf_put(&shelf, fetched("before", 2), false, false);
     shelf_put(&shelf, fetched("unheard", 3), false, false);
-    struct store_held *meanwhile = receive_one(&shelf, 0), *before = receive_one(&shelf, 0);
+    struct message *meanwhile = receive_one(&shelf, 0), *before = receive_one(&shelf, 0);
     settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
     assert_sends(&shelf, 3);
     settle(&shelf, before, STATE_RUNNING);
@@ -156,14 +156,14 @@ static void the_end_of_a_connection_drops_what_nobody_had(void **state) {
     assert_null(receive_one(&shelf, 900));
     assert_true(shelf_put(&shelf, fetched("b", 1), true, false));
     assert_false(shelf_put(&shelf, fetched("a", 2), true, false));
-    struct store_held *b = receive_one(&shelf, 499);
+    struct message *b = receive_one(&shelf, 499);
     assert_bytes(b->envelope.id, "b");
     assert_null(receive_one(&shelf, 499)); /* a keeps its due time */
     settle(&shelf, b, STATE_RUNNING);
     shelf_forget_tags(&shelf);
     shelf_forget_tags(&shelf); /* a did not come again in a whole connection */
     assert_true(shelf_put(&shelf, fetched("a", 1), true, false));
-    struct store_held *a = receive_one(&shelf, 0);
+    struct message *a = receive_one(&shelf, 0);
     assert_bytes(a->envelope.id, "a");
     settle(&shelf, a, STATE_RUNNING);
     shelf_free(&shelf);
@@ -172,7 +172,7 @@ static void the_end_of_a_connection_drops_what_nobody_had(void **state) {
 static void alike_is_not_the_same_while_the_tag_is_good(void **state) {
     (void)state;
     struct shelf shelf;
-    struct store_held *held[2];
+    struct message *held[2];
     shelf_init(&shelf);
     assert_true(shelf_put(&shelf, fetched("tick", 1), false, false));
     assert_true(shelf_put(&shelf, fetched("tick", 2), true, false));
@@ -209,7 +209,7 @@ static void another_body_is_another_message(void **state) {
 static void one_tag_tells_of_all_before_it_that_are_settled(void **state) {
     (void)state;
     struct shelf shelf;
-    struct store_held *held[5];
+    struct message *held[5];
     shelf_init(&shelf);
     for (uint64_t tag = 1; tag <= 6; tag++)
         shelf_put(&shelf, fetched("alike", tag), false, false);
@@ -231,7 +231,7 @@ static void one_tag_tells_of_all_before_it_that_are_settled(void **state) {
 static void what_was_handed_back_holds_up_those_behind_it(void **state) {
     (void)state;
     struct shelf shelf;
-    struct store_held *held[3];
+    struct message *held[3];
     shelf_init(&shelf);
     for (uint64_t tag = 1; tag <= 3; tag++)
         shelf_put(&shelf, fetched("alike", tag), false, false);
@@ -263,7 +263,7 @@ static void what_comes_no_more_is_forgotten(void **state) {
     shelf_init(&shelf);
     shelf_put(&shelf, fetched("alike", 1), false, false);
     shelf_put(&shelf, fetched("named", 2), false, false);
-    struct store_held *first = receive_one(&shelf, 0), *second = receive_one(&shelf, 0);
+    struct message *first = receive_one(&shelf, 0), *second = receive_one(&shelf, 0);
     shelf_forget_tags(&shelf);
     settle(&shelf, first, STATE_RUNNING);
     settle(&shelf, second, STATE_RUNNING);
@@ -281,7 +281,7 @@ static void where_tags_last_a_message_is_known_whatever_becomes_of_it(void **sta
     shelf_init(&shelf);
     shelf_put(&shelf, fetched("s:1", 1), true, true);
     assert_false(shelf_put(&shelf, fetched("s:1", 2), true, true));
-    struct store_held *held = receive_one(&shelf, 0);
+    struct message *held = receive_one(&shelf, 0);
     assert_null(receive_one(&shelf, 0));
     settle(&shelf, held, STATE_RUNNING);
     assert_sends(&shelf, 2);
@@ -369,7 +369,7 @@ static void open_parcels_are_those_that_are_not_settled(void **state) {
     shelf_put(&shelf, fetched("b", 2), false, false);
     shelf_put(&shelf, fetched("c", 3), false, false);
     settle(&shelf, receive_one(&shelf, 0), STATE_RUNNING);
-    struct store_held *out = receive_one(&shelf, 0);
+    struct message *out = receive_one(&shelf, 0);
     shelf_each_open(&shelf, count_one, &open);
     assert_int_equal(open, 2);
     settle(&shelf, out, STATE_RUNNING);

@@ -46,7 +46,7 @@ static void ignore(void *arg) {
 }
 
 static void put(const char *id) {
-    struct store_held *held = store_held_new();
+    struct message *held = message_new();
     held->envelope.id = arena_dup(&held->arena, bytes_of(id));
     assert_true(shelf_put(&shelf, parcel_new(held), false, false));
 }
@@ -64,7 +64,7 @@ static void one_that_nobody_listens_to_has_no_thread(void **state) {
 
 static void whoever_wants_or_settles_wakes_the_thread(void **state) {
     (void)state;
-    struct store_held *held;
+    struct message *held;
     put("a");
     station_listen(&station.broker, ignore, NULL);
     sem_wait(&turned);
@@ -74,7 +74,7 @@ static void whoever_wants_or_settles_wakes_the_thread(void **state) {
     assert_int_equal(station_receive(&station.broker, (struct instant){{0}, {0}}, &held, 1), 1);
     station_settle(&station.broker, held);
     sem_wait(&turned);
-    store_held_free(held);
+    message_free(held);
     assert_int_equal(ends, 0);
     station_free(&station);
     assert_int_equal(ends, 1);
@@ -82,7 +82,7 @@ static void whoever_wants_or_settles_wakes_the_thread(void **state) {
 
 static void the_lag_is_what_waits_there_and_here(void **state) {
     (void)state;
-    struct store_held *held;
+    struct message *held;
     atomic_store(&station.waiting, 5);
     put("a");
     put("b");

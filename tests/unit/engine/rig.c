@@ -146,7 +146,7 @@ static void copy_file(const char *from, const char *to) {
 
 static void give_everything_back(struct rig *rig) {
     for (size_t seq = 0; seq < RIG_IDS_MAX; seq++) {
-        struct store_held *held;
+        struct message *held;
         if (rig->ids[seq][0] &&
             rig->store->vtable->get(rig->store, BYTES_NONE, bytes_of(rig->ids[seq]), &held, NULL) ==
                 STATUS_OK)
@@ -167,13 +167,13 @@ void rig_die(struct rig *rig) {
 void rig_free(struct rig *rig) {
     close_engine(rig);
     fake_server_free(rig->server);
-    store_held_free(rig->looked_at);
+    message_free(rig->looked_at);
     rig->store->vtable->close(rig->store);
     buf_free(&rig->log);
     buf_free(&rig->events);
     buf_free(&rig->spilled);
     for (size_t i = 0; i < rig->request_count; i++) {
-        store_held_free(rig->requests[i]->request.held_take);
+        message_free(rig->requests[i]->request.held_take);
         free(rig->requests[i]);
     }
     free(rig->calls);
@@ -313,7 +313,7 @@ void rig_push_many(struct rig *rig, size_t count) {
 }
 
 const struct envelope *rig_look(struct rig *rig, const char *id) {
-    store_held_free(rig->looked_at);
+    message_free(rig->looked_at);
     rig->looked_at = NULL;
     enum status status =
         rig->store->vtable->get(rig->store, BYTES_NONE, bytes_of(id), &rig->looked_at, NULL);
@@ -427,7 +427,7 @@ struct rig_request *rig_ask(struct rig *rig, enum engine_request_kind kind, cons
 struct rig_request *rig_report(struct rig *rig, const char *id, const char *body, uint32_t attempts,
                                struct outcome outcome) {
     struct rig_request *asked = rig_request(rig, ENGINE_REPORT);
-    struct store_held *held = store_held_new();
+    struct message *held = message_new();
     held->body = arena_dup(&held->arena, bytes_of(body));
     held->envelope = (struct envelope){.id = arena_dup(&held->arena, bytes_of(id)),
                                        .queue = BYTES("q"),

@@ -91,7 +91,7 @@ struct rig {
     size_t group_count, groups_started;
     char (*ids)[RIG_ID_SIZE]; /* by seq */
     struct buf log, events;
-    struct store_held *looked_at;
+    struct message *looked_at;
     struct rig_request *requests[RIG_REQUESTS_MAX]; /* freed with the rig, and their answers too */
     size_t request_count;
 

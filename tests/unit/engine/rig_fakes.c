@@ -52,20 +52,19 @@ static struct rig_broker *self(struct broker *broker) {
     return CONTAINER_OF(broker, struct rig_broker, broker);
 }
 
-static size_t receive(struct broker *broker, struct instant now, struct store_held **out,
-                      size_t max) {
+static size_t receive(struct broker *broker, struct instant now, struct message **out, size_t max) {
     struct broker *inner = self(broker)->inner;
     self(broker)->asked++;
     return inner->vtable->receive(inner, now, out, max);
 }
 
-static void settle(struct broker *broker, struct store_held *held) {
+static void settle(struct broker *broker, struct message *held) {
     struct broker *inner = self(broker)->inner;
     note(self(broker)->rig, "settle(%.*s)", BYTES_ARG(held->envelope.id));
     inner->vtable->settle(inner, held);
 }
 
-static void hand_back(struct broker *broker, struct store_held *held, struct instant now) {
+static void hand_back(struct broker *broker, struct message *held, struct instant now) {
     struct broker *inner = self(broker)->inner;
     note(self(broker)->rig, "back(%.*s)", BYTES_ARG(held->envelope.id));
     inner->vtable->hand_back(inner, held, now);

@@ -228,7 +228,7 @@ static void a_letter_that_is_only_looked_at_stands_for_no_message(void **state) 
 }
 
 static enum status get_nothing(struct store *store, struct bytes queue, struct bytes id,
-                               struct store_held **out, struct err *err) {
+                               struct message **out, struct err *err) {
     (void)store, (void)queue, (void)id, (void)out;
     return err_set(err, STATUS_IO, "the disk was told to fail");
 }

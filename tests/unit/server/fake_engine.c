@@ -61,12 +61,12 @@ static void judge(struct engine_request *request) {
 /* One message for whoever fetches, whatever it asked for. */
 static void lease_out(struct engine_request *request) {
     static struct rule_header header = {{"a", 1}, {"b", 1}};
-    static struct store_held held = {.envelope = {.id = {"m-1", 3},
-                                                  .headers = &header,
-                                                  .header_count = 1,
-                                                  .content_type = {"application/json", 16},
-                                                  .replays = 1},
-                                     .body = {"{\"n\":1.0}", 9}};
+    static struct message held = {.envelope = {.id = {"m-1", 3},
+                                               .headers = &header,
+                                               .header_count = 1,
+                                               .content_type = {"application/json", 16},
+                                               .replays = 1},
+                                  .body = {"{\"n\":1.0}", 9}};
     request->lease->messages[0] = (struct engine_leased){"00ff", &held, 2, &header, 1};
     request->lease->count = 1;
 }
@@ -89,7 +89,7 @@ void engine_ask(struct engine *engine, struct engine_request *request) {
     struct engine_queue_view *queue = find(engine, request->queue);
     enum status status = queue ? engine->refuse : STATUS_NOT_FOUND;
     if (status != STATUS_OK) {
-        store_held_free(request->held_take);
+        message_free(request->held_take);
         request->held_take = NULL;
         err_set(&request->err, status, "the fake was told to refuse");
     } else if (request->kind == ENGINE_REPORT) {

@@ -8,7 +8,7 @@
 
 static const struct wall now = {1700000000000};
 
-static enum status parse(const char *text, struct store_held *held, struct outcome *outcome,
+static enum status parse(const char *text, struct message *held, struct outcome *outcome,
                          struct err *err) {
     struct json object;
     assert_int_equal(json_parse(bytes_of(text), &object, err), STATUS_OK);
@@ -17,7 +17,7 @@ static enum status parse(const char *text, struct store_held *held, struct outco
 
 static void a_full_report_becomes_message_and_outcome(void **state) {
     (void)state;
-    struct store_held *held = store_held_new();
+    struct message *held = message_new();
     struct outcome outcome;
     struct err err;
     const char *text =
@@ -47,7 +47,7 @@ static void a_full_report_becomes_message_and_outcome(void **state) {
     assert_int_equal(outcome.retry_after_ms, 7000);
     assert_true(outcome.has_verdict);
     assert_int_equal(outcome.verdict, VERDICT_RETRY);
-    store_held_free(held);
+    message_free(held);
 }
 
 static void an_entry_of_a_task_runner_is_taken(void **state) {
@@ -70,7 +70,7 @@ static void an_entry_of_a_task_runner_is_taken(void **state) {
          1699999998000},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct store_held *held = store_held_new();
+        struct message *held = message_new();
         struct outcome outcome;
         struct err err;
         assert_int_equal(parse(rows[i].json, held, &outcome, &err), STATUS_OK);
@@ -79,13 +79,13 @@ static void an_entry_of_a_task_runner_is_taken(void **state) {
         assert_bytes(held->envelope.context, rows[i].context);
         assert_int_equal(held->envelope.created_at.ms, rows[i].created_at);
         assert_int_equal(outcome.status, 0);
-        store_held_free(held);
+        message_free(held);
     }
 }
 
 static void what_is_left_out_has_a_default(void **state) {
     (void)state;
-    struct store_held *held = store_held_new();
+    struct message *held = message_new();
     struct outcome outcome;
     struct err err;
     assert_int_equal(parse("{\"task_id\":\"t\",\"verdict\":null}", held, &outcome, &err),
@@ -95,7 +95,7 @@ static void what_is_left_out_has_a_default(void **state) {
     assert_bytes(held->body, "null");
     assert_int_equal(outcome.retry_after_ms, -1);
     assert_false(outcome.has_verdict);
-    store_held_free(held);
+    message_free(held);
 }
 
 static void retry_after_is_seconds_a_date_or_a_duration(void **state) {
@@ -115,14 +115,14 @@ static void retry_after_is_seconds_a_date_or_a_duration(void **state) {
         {"\"400d\"", FAILURE_RETRY_AFTER_MAX_MS},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct store_held *held = store_held_new();
+        struct message *held = message_new();
         struct outcome outcome;
         struct err err;
         char text[128];
         snprintf(text, sizeof text, "{\"task_id\":\"t\",\"retry_after\":%s}", rows[i].json);
         assert_int_equal(parse(text, held, &outcome, &err), STATUS_OK);
         assert_int_equal(outcome.retry_after_ms, rows[i].ms);
-        store_held_free(held);
+        message_free(held);
     }
 }
 
@@ -143,13 +143,13 @@ static void mistakes_name_the_member(void **state) {
         {"{\"taskid\":\"t\"}", "did you mean \"task_id\"?"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct store_held *held = store_held_new();
+        struct message *held = message_new();
         struct outcome outcome;
         struct err err;
         assert_int_equal(parse(rows[i][0], held, &outcome, &err), STATUS_INVALID);
         if (!strstr(err.text, rows[i][1]))
             fail_msg("%s: \"%s\" does not say \"%s\"", rows[i][0], err.text, rows[i][1]);
-        store_held_free(held);
+        message_free(held);
     }
 }
 

@@ -128,13 +128,13 @@ static bool reports(struct yard *yard, const char *text) {
 /* The message is there with every byte of its body. */
 static bool is_whole(struct yard *yard, int number) {
     char id[16], body[BODY_BYTES];
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     id_of(number, id);
     if (yard->store->vtable->get(yard->store, BYTES_NONE, bytes_of(id), &held, &err) != STATUS_OK)
         return false;
     bool whole = bytes_eq(held->body, body_of(number, body));
-    store_held_free(held);
+    message_free(held);
     return whole;
 }
 
@@ -161,7 +161,7 @@ static void work(struct yard *yard) {
     for (size_t i = 0; i < dlqs; i++)
         (void)store->vtable->dlq(store, names[i], (struct wall){1700000000000}, &arena, &dlq);
     uint32_t queue = store->vtable->queue_number(store, BYTES("orders"));
-    struct store_held *taken[WAITING];
+    struct message *taken[WAITING];
     size_t count = store->vtable->take(store, queue, TAKE_READY, read_clock(NULL), taken, 2);
     for (size_t i = 0; i < count; i++)
         store->vtable->give_back(store, taken[i], (struct mono){0});
@@ -170,13 +170,13 @@ static void work(struct yard *yard) {
     sqlite_store_fold(store);
     for (int i = 0; i < MESSAGES; i += 2) {
         char id[16];
-        struct store_held *held = NULL;
+        struct message *held = NULL;
         id_of(1000 + i, id);
         if (store->vtable->get(store, BYTES_NONE, bytes_of(id), &held, &yard->err) != STATUS_OK)
             continue;
         struct store_op forget = {.kind = STORE_FORGET, .seq = held->seq};
         (void)commit_one(yard, &forget);
-        store_held_free(held);
+        message_free(held);
     }
     sqlite_store_fold(store);
     arena_free(&arena);
@@ -344,8 +344,8 @@ static void a_pack_that_is_gone_comes_back_from_the_journal(void **state) {
     yard_free(yard);
 }
 
-static struct store_held *get(struct yard *yard, const char *id) {
-    struct store_held *held = NULL;
+static struct message *get(struct yard *yard, const char *id) {
+    struct message *held = NULL;
     if (yard->store->vtable->get(yard->store, BYTES_NONE, bytes_of(id), &held, &yard->err) !=
         STATUS_OK)
         return NULL;
@@ -359,13 +359,13 @@ static void a_pack_that_is_gone_leaves_what_the_columns_say(void **state) {
     assert_int_equal(doctor(yard, true), STATUS_OK);
     assert_true(reports(yard, " 0 lost"));
     assert_sound(yard);
-    struct store_held *held = get(yard, "m3");
+    struct message *held = get(yard, "m3");
     assert_non_null(held);
     assert_true(held->envelope.body_damaged);
     assert_int_equal(held->envelope.state, STATE_PENDING_REVIEW);
     assert_bytes(held->envelope.letter_id, "L3");
     assert_bytes(held->envelope.reason, "r");
-    store_held_free(held);
+    message_free(held);
     close_yard(yard);
     yard_free(yard);
 }
@@ -400,13 +400,13 @@ static void a_flipped_bit_in_a_body_costs_the_body_alone(void **state) {
     assert_true(reports(yard, "1 messages are kept without their bodies, 0 with envelopes made"));
     assert_sound(yard);
     assert_int_equal(count_whole(yard), MESSAGES - 1);
-    struct store_held *held = get(yard, "m3");
+    struct message *held = get(yard, "m3");
     assert_non_null(held);
     assert_true(held->envelope.body_damaged);
     assert_int_equal(held->body.len, 0);
     assert_int_equal(held->envelope.state, STATE_PENDING_REVIEW);
     assert_bytes(held->envelope.reason, "r");
-    store_held_free(held);
+    message_free(held);
     assert_int_equal(yard->store->vtable->dlq_depth(yard->store, BYTES("orders.dlq")), LETTERS);
     close_yard(yard);
     yard_free(yard);
@@ -421,12 +421,12 @@ static void a_message_that_waits_without_its_body_becomes_a_letter(void **state)
     assert_true(sim_disk_flip(yard->disk, pack, waiting + 100, 5));
     assert_int_equal(doctor(yard, true), STATUS_OK);
     assert_sound(yard);
-    struct store_held *held = get(yard, "m12");
+    struct message *held = get(yard, "m12");
     assert_non_null(held);
     assert_int_equal(held->envelope.state, STATE_PENDING_REVIEW);
     assert_bytes(held->envelope.reason, "body_damaged");
     assert_bytes(held->envelope.dlq, "orders.dlq");
-    store_held_free(held);
+    message_free(held);
     close_yard(yard);
     yard_free(yard);
 }
@@ -441,11 +441,11 @@ static void a_flipped_bit_in_an_envelope_costs_no_body(void **state) {
     assert_true(reports(yard, "0 messages are kept without their bodies, 1 with envelopes made"));
     assert_sound(yard);
     assert_int_equal(count_whole(yard), MESSAGES);
-    struct store_held *held = get(yard, "m3");
+    struct message *held = get(yard, "m3");
     assert_bytes(held->envelope.letter_id, "L3");
     assert_bytes(held->envelope.dlq, "orders.dlq");
     assert_int_equal(held->envelope.fingerprint, 0xab);
-    store_held_free(held);
+    message_free(held);
     close_yard(yard);
     yard_free(yard);
 }
@@ -476,9 +476,9 @@ static void a_journal_alone_without_its_beginning_is_refused(void **state) {
     assert_int_equal(open_yard(yard), STATUS_CORRUPT);
     assert_int_equal(doctor(yard, true), STATUS_OK);
     assert_sound(yard);
-    struct store_held *held = get(yard, "m5005");
+    struct message *held = get(yard, "m5005");
     assert_non_null(held);
-    store_held_free(held);
+    message_free(held);
     close_yard(yard);
     yard_free(yard);
 }

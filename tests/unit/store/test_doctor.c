@@ -109,13 +109,13 @@ static size_t count_held(struct clinic *clinic) {
     for (int i = 0; i < MESSAGES; i++) {
         char id[16];
         snprintf(id, sizeof id, "m%d", i);
-        struct store_held *held = NULL;
+        struct message *held = NULL;
         struct err err;
         if (clinic->store->vtable->get(clinic->store, BYTES_NONE, bytes_of(id), &held, &err) !=
             STATUS_OK)
             continue;
         assert_true(bytes_eq(held->body, held->envelope.id));
-        store_held_free(held);
+        message_free(held);
         held_count++;
     }
     return held_count;
@@ -205,7 +205,7 @@ static void what_was_decided_and_kept_is_salvaged_too(void **state) {
     assert_int_equal(examine(clinic, false), STATUS_OK);
     assert_true(reports(clinic, "1 texts are kept"));
     open_store(clinic);
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     assert_int_equal(
         clinic->store->vtable->get(clinic->store, BYTES_NONE, BYTES("m0"), &held, &err), STATUS_OK);
@@ -216,7 +216,7 @@ static void what_was_decided_and_kept_is_salvaged_too(void **state) {
                                                  (struct wall){1}, &held->arena, &value, &err),
                      STATUS_OK);
     assert_bytes(value, "what");
-    store_held_free(held);
+    message_free(held);
     assert_int_equal(clinic->store->vtable->dlq_depth(clinic->store, BYTES("orders.dlq")),
                      MESSAGES - 1);
     clinic->store->vtable->close(clinic->store);

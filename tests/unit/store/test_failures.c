@@ -80,7 +80,7 @@ static void a_refused_commit_leaves_nothing_and_can_be_made_again(void **state) 
     store->vtable->health(store, &health);
     assert_false(health.writable);
     assert_int_not_equal(strlen(health.trouble.text), 0);
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("a"), &held, &err),
                      STATUS_NOT_FOUND);

@@ -191,18 +191,18 @@ static enum status forget(struct store *store, uint64_t seq) {
 
 /* The letter's body; 0: it cannot be read, else its first byte. */
 static char body_in(struct store *store, struct bytes id) {
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     if (store->vtable->get(store, BYTES_NONE, id, &held, &err) != STATUS_OK ||
         held->envelope.body_damaged) {
-        store_held_free(held);
+        message_free(held);
         return 0;
     }
     char first = held->body.ptr[0];
     assert_int_equal(held->body.len, held->envelope.size);
     struct envelope expected = message_of(held->body);
     assert_string_equal(held->envelope.content_hash, expected.content_hash);
-    store_held_free(held);
+    message_free(held);
     return first;
 }
 
@@ -262,14 +262,14 @@ static void test_the_file_of_a_message_gets_the_id_of_its_letter(void **state) {
     sqlite_store_crash(store);
     store = open_store();
     assert_true(has_file() && is_whole(store));
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     assert_int_equal(store->vtable->get(store, BYTES_NONE, bytes_of(letter_id), &held, &err),
                      STATUS_OK);
     char named[96];
     snprintf(named, sizeof named, "impound.db.large/%s", letter_id);
     assert_true(bytes_is(held->envelope.body_file, named));
-    store_held_free(held);
+    message_free(held);
     store->vtable->close(store);
 }
 
@@ -421,13 +421,13 @@ static void check_damage(size_t which, bool folded) {
     assert_int_equal(access(damaged_path, F_OK) == 0, large_damages[which].kept);
     assert_int_equal(examine(false, &report), STATUS_OK);
     store = open_store();
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     assert_int_equal(store->vtable->get(store, BYTES_NONE, bytes_of(letter_id), &held, &err),
                      STATUS_OK);
     assert_true(held->envelope.body_damaged);
     assert_int_equal(held->envelope.size, LARGE);
-    store_held_free(held);
+    message_free(held);
     assert_int_equal(access(damaged_path, F_OK) == 0, large_damages[which].kept);
     store->vtable->close(store);
     buf_free(&report);
@@ -477,12 +477,12 @@ static void test_a_letter_without_its_file_is_shown(void **state) {
     sqlite_store_crash(store);
     remove_it();
     store = open_store();
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     assert_int_equal(store->vtable->get(store, BYTES_NONE, bytes_of(letter_id), &held, &err),
                      STATUS_OK);
     assert_true(held->envelope.body_damaged);
-    store_held_free(held);
+    message_free(held);
     held = NULL;
     assert_int_equal(store->vtable->get_seq(store, seq, &held, &err), STATUS_CORRUPT);
     assert_null(held); /* so that a caller may free it */

@@ -133,7 +133,7 @@ static void forget(struct lab *lab, int number) {
 
 static enum status read_one(struct lab *lab, int number) {
     char id[PATH], body[BODY];
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     enum status status = lab->store->vtable->get(lab->store, BYTES("orders"),
                                                  bytes_of(id_of(number, id)), &held, &err);
@@ -141,7 +141,7 @@ static enum status read_one(struct lab *lab, int number) {
         fill_body(number, body);
         assert_true(bytes_eq(held->body, (struct bytes){body, BODY}));
     }
-    store_held_free(held);
+    message_free(held);
     return status;
 }
 
@@ -436,13 +436,13 @@ static void bodies_of_any_size_are_read_as_they_were_put(void **state) {
     close_store(lab); /* one fold of all */
     assert_int_equal(open_store(lab, &err), STATUS_OK);
     for (int i = 0; i < COUNT; i++) {
-        struct store_held *held = NULL;
+        struct message *held = NULL;
         assert_int_equal(lab->store->vtable->get(lab->store, BYTES("orders"),
                                                  bytes_of(id_of(i, id)), &held, &err),
                          STATUS_OK);
         memset(body, 'a' + i, sizes[i]);
         assert_true(bytes_eq(held->body, (struct bytes){body, sizes[i]}));
-        store_held_free(held);
+        message_free(held);
     }
     free(body);
 }

@@ -129,8 +129,8 @@ static bool reports(struct ward *ward, const char *text) {
     return strstr(buf_cstr(&ward->report), text) != NULL;
 }
 
-static struct store_held *find(struct ward *ward, const char *id) {
-    struct store_held *held = NULL;
+static struct message *find(struct ward *ward, const char *id) {
+    struct message *held = NULL;
     struct err err;
     enum status status =
         ward->store->vtable->get(ward->store, BYTES_NONE, bytes_of(id), &held, &err);
@@ -139,13 +139,13 @@ static struct store_held *find(struct ward *ward, const char *id) {
 
 static void assert_held(struct ward *ward, const char *id, const char *queue, enum state state,
                         const char *reason) {
-    struct store_held *held = find(ward, id);
+    struct message *held = find(ward, id);
     assert_non_null(held);
     assert_bytes(held->body, id);
     assert_bytes(held->envelope.queue, queue);
     assert_int_equal(held->envelope.state, state);
     assert_true(bytes_eq(held->envelope.reason, bytes_of(reason)));
-    store_held_free(held);
+    message_free(held);
 }
 
 static void assert_whole(struct ward *ward) {

@@ -184,12 +184,12 @@ static void room_from_elsewhere_brings_the_reserve_back(void **state) {
 
 static void assert_all_held(struct yard *yard) {
     for (int i = 0; i < yard->count; i++) {
-        struct store_held *held = NULL;
+        struct message *held = NULL;
         struct err err = {0};
         if (yard->store->vtable->get_seq(yard->store, yard->seqs[i], &held, &err) != STATUS_OK)
             fail_msg("letter %d of %d: %s", i, yard->count, err.text);
         assert_int_equal(held->body.len, BODY_BYTES);
-        store_held_free(held);
+        message_free(held);
     }
 }
 

@@ -63,12 +63,12 @@ static void check(struct store *store) {
     struct arena arena;
     arena_init_heap(&arena, 4096);
     struct store_group *groups = NULL;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     struct err err;
     assert_int_equal(store->vtable->get(store, BYTES("orders"), BYTES("L-a"), &held, &err),
                      STATUS_OK);
     assert_bytes(held->body, "1");
-    store_held_free(held);
+    message_free(held);
     assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), 1);
     struct store_dlq dlq;
     assert_int_equal(
@@ -88,7 +88,7 @@ static void check(struct store *store) {
     struct clock clock = {.now = read_clock};
     assert_int_equal(store->vtable->take(store, queue, TAKE_READY, clock_now(&clock), &held, 1), 1);
     assert_bytes(held->envelope.id, "c");
-    store_held_free(held);
+    message_free(held);
     arena_free(&arena);
 }
 

@@ -13,8 +13,8 @@ static const char * or (const char *text, const char *otherwise) {
     return text ? text : otherwise;
 }
 
-static struct store_held *give(const struct convention_case *row) {
-    struct store_held *held = store_held_new();
+static struct message *give(const struct convention_case *row) {
+    struct message *held = message_new();
     struct envelope *envelope = &held->envelope;
     envelope->id = BYTES("given");
     envelope->state = STATE_QUEUED;
@@ -74,7 +74,7 @@ static void check_times(const struct convention_case *row, const struct envelope
     assert_int_equal(envelope->next_attempt_at.ms, at(row->retry_at).ms);
 }
 
-static void check_message(const struct convention_case *row, const struct store_held *held) {
+static void check_message(const struct convention_case *row, const struct message *held) {
     const struct envelope *envelope = &held->envelope;
     struct bytes given = row->body.ptr ? row->body : BYTES("the body");
     same_bytes(held->body, row->body_after.ptr ? row->body_after : given);
@@ -130,7 +130,7 @@ static void check_history(const struct convention_case *row, const struct envelo
 
 static void check(const struct convention_case *row) {
     char task[128];
-    struct store_held *held = give(row);
+    struct message *held = give(row);
     struct envelope *envelope = &held->envelope;
     const struct convention *found = convention_find(held);
     assert_string_equal(convention_name(found), row->name);
@@ -153,7 +153,7 @@ static void check(const struct convention_case *row) {
     check_message(row, held);
     check_context(row, envelope);
     check_history(row, envelope);
-    store_held_free(held);
+    message_free(held);
 }
 
 void convention_case_check(const struct convention_case *cases, size_t count) {

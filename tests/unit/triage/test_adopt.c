@@ -44,8 +44,8 @@ static struct {
     unsigned open;
 } lying;
 
-static struct store_held *message_of(size_t number) {
-    struct store_held *held = store_held_new();
+static struct message *message_of(size_t number) {
+    struct message *held = message_new();
     char text[128];
     snprintf(text, sizeof text, "m-%zu", number);
     held->envelope.id = arena_dup(&held->arena, bytes_of(text));
@@ -70,7 +70,7 @@ static struct store_held *message_of(size_t number) {
     return held;
 }
 
-static enum status next(struct peek *peek, struct store_held **out, size_t max, size_t *count,
+static enum status next(struct peek *peek, struct message **out, size_t max, size_t *count,
                         struct err *trouble) {
     (void)peek;
     if (lying.trouble != STATUS_OK) {
@@ -102,7 +102,7 @@ static bool deaf;   /* the server does not hear what is settled */
 static bool shared; /* … and may have something for others */
 static struct broker *taken_from;
 
-static void not_heard(struct broker *broker, struct store_held *held) {
+static void not_heard(struct broker *broker, struct message *held) {
     (void)broker;
     (void)held;
 }
@@ -228,7 +228,7 @@ static void assert_letters(size_t read_only, size_t ours) {
 }
 
 static void decide(struct bytes letter_id, enum state as) {
-    struct store_held *held;
+    struct message *held;
     assert_int_equal(store->vtable->get(store, BYTES_NONE, letter_id, &held, &err), STATUS_OK);
     held->envelope.state = as;
     held->envelope.resolution = as == STATE_RESOLVED ? RESOLUTION_REPLAYED : RESOLUTION_NONE;
@@ -237,7 +237,7 @@ static void decide(struct bytes letter_id, enum state as) {
                           .seq = held->seq,
                           .envelope = &held->envelope};
     assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
-    store_held_free(held);
+    message_free(held);
 }
 
 /* ---- looking ---- */
@@ -378,10 +378,10 @@ static struct bytes name_of(const char *identity) {
 /* Of the first, by its coordinates alone. */
 static void remember_as_before(void) {
     struct adopt_identity identity;
-    struct store_held *held = message_of(0);
+    struct message *held = message_of(0);
     struct bytes value;
     adopt_identity_of(held, &identity);
-    store_held_free(held);
+    message_free(held);
     struct bytes name = name_of(identity.text), before = name_of(identity.place);
     assert_int_equal(
         store->vtable->kept(store, 0, SPACE_ADOPTED, name, now.wall, &arena, &value, &err),

@@ -12,13 +12,13 @@ struct given {
 static struct adopt_identity identity_of(const struct given *given) {
     struct adopt_identity identity;
     struct rule_header header = {bytes_of(given->header[0]), bytes_of(given->header[1])};
-    struct store_held held = {.envelope = {.source = bytes_of(given->source),
-                                           .id = bytes_of(given->id),
-                                           .key = bytes_of(given->key),
-                                           .headers = &header,
-                                           .header_count = given->header[0] != NULL,
-                                           .created_at = {given->written_ms}},
-                              .body = bytes_of(given->body)};
+    struct message held = {.envelope = {.source = bytes_of(given->source),
+                                        .id = bytes_of(given->id),
+                                        .key = bytes_of(given->key),
+                                        .headers = &header,
+                                        .header_count = given->header[0] != NULL,
+                                        .created_at = {given->written_ms}},
+                           .body = bytes_of(given->body)};
     adopt_identity_of(&held, &identity);
     return identity;
 }
@@ -143,9 +143,9 @@ static void beside_it_stands_what_its_broker_calls_it(void **state) {
     static const char *const names[] = {"1", "2", ""};
     struct adopt_identity of[3];
     for (size_t i = 0; i < 3; i++) {
-        struct store_held held = {.envelope = {.source = BYTES(LIST)},
-                                  .body = BYTES("a"),
-                                  .delivery = bytes_of(names[i])};
+        struct message held = {.envelope = {.source = BYTES(LIST)},
+                               .body = BYTES("a"),
+                               .delivery = bytes_of(names[i])};
         adopt_identity_of(&held, &of[i]);
         assert_string_equal(of[i].text, of[0].text);
     }

@@ -36,7 +36,7 @@ static struct clock test_clock = {.now = read_clock};
 
 static sem_t asked, answer;
 
-static enum status next(struct peek *peek, struct store_held **out, size_t max, size_t *count,
+static enum status next(struct peek *peek, struct message **out, size_t max, size_t *count,
                         struct err *err) {
     (void)peek;
     (void)out;
@@ -67,8 +67,7 @@ static void (*ring)(void *arg);
 static void *ring_arg;
 static atomic_uint receipts;
 
-static size_t receive(struct broker *broker, struct instant now, struct store_held **out,
-                      size_t max) {
+static size_t receive(struct broker *broker, struct instant now, struct message **out, size_t max) {
     (void)broker;
     (void)now;
     (void)out;

@@ -426,12 +426,12 @@ static void uforwarder_s_key_has_the_original_s_inside(void **state) {
 
 static void uforwarder_s_letter_may_have_had_no_key(void **state) {
     (void)state;
-    struct store_held *held = store_held_new();
+    struct message *held = message_new();
     held->envelope.source = BYTES(DEAD_TOPIC);
     held->envelope.key = BYTES("\x12\x06orders");
     convention_read(convention_find(held), BYTES(CASE_ENTRY), (struct wall){1}, held);
     assert_null(held->envelope.key.ptr);
-    store_held_free(held);
+    message_free(held);
 }
 
 #define DEAD_QUEUE(deaths)                                                                         \

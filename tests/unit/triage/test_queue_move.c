@@ -63,10 +63,10 @@ static struct queue_moved rename_orders(void) {
 }
 
 static void assert_held(const char *queue, const char *id, bool held) {
-    struct store_held *found = NULL;
+    struct message *found = NULL;
     assert_int_equal(store->vtable->get(store, bytes_of(queue), bytes_of(id), &found, &err),
                      held ? STATUS_OK : STATUS_NOT_FOUND);
-    store_held_free(found);
+    message_free(found);
 }
 
 /* The copy was durable, and the kill came before its original was forgotten. */

@@ -167,7 +167,7 @@ static void note_second(const struct envelope *letter) {
     times_sent[number_of(letter)]++;
 }
 
-static void handle(struct store_held *held) {
+static void handle(struct message *held) {
     struct envelope *envelope = &held->envelope;
     note_second(envelope);
     bool dies = ++handled > dies_from || number_of(envelope) < hopeless ||
@@ -185,13 +185,13 @@ static void handle(struct store_held *held) {
 }
 
 static void engine_turn(void) {
-    struct store_held *held[TAKE_MAX];
+    struct message *held[TAKE_MAX];
     size_t count;
     do {
         count = store->vtable->take(store, queue_number, TAKE_DUE, now, held, TAKE_MAX);
         for (size_t i = 0; i < count; i++) {
             handle(held[i]);
-            store_held_free(held[i]);
+            message_free(held[i]);
         }
     } while (count == TAKE_MAX);
 }
@@ -792,7 +792,7 @@ static void what_was_ready_when_it_was_aborted_is_not_sent(void **state) {
 static void letters_that_were_replayed_too_often_are_escalated(void **state) {
     (void)state;
     char id[UUID_TEXT_SIZE];
-    struct store_held *held;
+    struct message *held;
     struct replay_order order = order_of(3);
     dlq.max_replays = 0;
     begin(&order, id);
@@ -802,13 +802,13 @@ static void letters_that_were_replayed_too_often_are_escalated(void **state) {
     assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("l-1"), &held, &err), STATUS_OK);
     assert_int_not_equal(held->envelope.escalated_at.ms, WALL_NEVER.ms);
     assert_int_equal(held->envelope.state, STATE_PENDING_REVIEW);
-    store_held_free(held);
+    message_free(held);
 }
 
 static void a_letter_that_somebody_decides_meanwhile_is_skipped(void **state) {
     (void)state;
     char id[UUID_TEXT_SIZE];
-    struct store_held *held;
+    struct message *held;
     struct replay_order order = order_of(3);
     begin(&order, id);
     assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("l-2"), &held, &err), STATUS_OK);
@@ -816,7 +816,7 @@ static void a_letter_that_somebody_decides_meanwhile_is_skipped(void **state) {
                              .queue = queue_number,
                              .seq = held->seq,
                              .mark = {.state = STATE_DISCARDED, .why = BYTES("x")}});
-    store_held_free(held);
+    message_free(held);
     struct json replay = run_to_end(id);
     assert_int_equal(number_at(replay, "resolved"), 2);
     assert_int_equal(number_at(replay, "skipped"), 1);
@@ -844,7 +844,7 @@ static void a_second_replay_of_a_letter_names_the_first(void **state) {
 /* A letter that is resolved comes back from its origin, and dies. */
 static void come_back_dead(unsigned number) {
     char id[32];
-    struct store_held *held;
+    struct message *held;
     snprintf(id, sizeof id, "l-%u", number);
     assert_int_equal(store->vtable->get(store, BYTES("orders"), bytes_of(id), &held, &err),
                      STATUS_OK);
@@ -857,7 +857,7 @@ static void come_back_dead(unsigned number) {
                              .seq = held->seq,
                              .envelope = &held->envelope});
     replays_heard(replays, &held->envelope);
-    store_held_free(held);
+    message_free(held);
 }
 
 static struct replay_order order_to_origin(unsigned count) {
@@ -966,7 +966,7 @@ static void letters_go_with_their_mark_and_their_round_waits(void **state) {
     (void)state;
     struct replay_order order = order_to_origin(1);
     char id[UUID_TEXT_SIZE];
-    struct store_held *held;
+    struct message *held;
     begin(&order, id);
     replays_step(replays, now);
     replays_step(replays, now);
@@ -975,7 +975,7 @@ static void letters_go_with_their_mark_and_their_round_waits(void **state) {
     assert_int_equal(held->envelope.state, STATE_REPLAYING);
     assert_true(held->envelope.to_origin);
     assert_int_equal(held->envelope.replays, 1);
-    store_held_free(held);
+    message_free(held);
     assert_int_equal(served, 1);
     assert_bytes(text_at(run_to_end(id), "state"), "done");
     assert_bytes(text_at(shown(id), "to"), "origin");

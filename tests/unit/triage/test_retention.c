@@ -88,9 +88,9 @@ static enum status sweep(uint64_t *gone) {
 }
 
 static bool is_held(const char *id) {
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     bool yes = store->vtable->get(store, BYTES_NONE, bytes_of(id), &held, &err) == STATUS_OK;
-    store_held_free(held);
+    message_free(held);
     return yes;
 }
 
@@ -155,7 +155,7 @@ static void what_cannot_be_archived_stays(void **state) {
     assert_true(is_held("old") && has_original("old"));
 }
 
-static enum status get_all_but_the_first(struct store *from, uint64_t seq, struct store_held **out,
+static enum status get_all_but_the_first(struct store *from, uint64_t seq, struct message **out,
                                          struct err *why) {
     if (seq == 1)
         return err_set(why, STATUS_CORRUPT, "damaged");
@@ -201,7 +201,7 @@ static void without_an_archive_what_was_decided_is_deleted_and_audited(void **st
 static void an_unresolved_letter_expires_and_is_kept_as_resolved(void **state) {
     (void)state;
     uint64_t gone;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     rule.keep_ms[RETENTION_UNRESOLVED] = DAY_MS;
     put_letter("open", STATE_PENDING_REVIEW, 2);
     assert_int_equal(sweep(&gone), STATUS_OK);
@@ -210,7 +210,7 @@ static void an_unresolved_letter_expires_and_is_kept_as_resolved(void **state) {
     assert_int_equal(held->envelope.state, STATE_RESOLVED);
     assert_int_equal(held->envelope.resolution, RESOLUTION_EXPIRED);
     assert_int_equal(held->envelope.resolved_at.ms, now.wall.ms);
-    store_held_free(held);
+    message_free(held);
     now.wall.ms += 2 * DAY_MS;
     now.mono.ms += 2 * DAY_MS;
     assert_int_equal(sweep(&gone), STATUS_OK);

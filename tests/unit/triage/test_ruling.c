@@ -135,7 +135,7 @@ static void a_dry_run_counts_alike_and_leaves_no_trace(void **state) {
 static void nobody_decides_about_what_its_broker_has(void **state) {
     (void)state;
     struct ruling_result result;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     read_only = true;
     put_letter(1, STATE_PENDING_REVIEW);
     read_only = false;
@@ -156,7 +156,7 @@ static void nobody_decides_about_what_its_broker_has(void **state) {
 static void what_is_being_replayed_is_left_alone(void **state) {
     (void)state;
     struct ruling_result result;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     put_letter(1, STATE_PENDING_REVIEW);
     put_letter(2, STATE_REPLAYING);
     struct ruling ruling = ruling_of(RULING_RESOLVE, NULL);
@@ -172,7 +172,7 @@ static void what_is_being_replayed_is_left_alone(void **state) {
 
 static void a_decision_that_the_store_refuses_is_not_audited(void **state) {
     (void)state;
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     put_letter(1, STATE_PENDING_REVIEW);
     struct ruling ruling = ruling_of(RULING_DISCARD, NULL);
     fake_store_fail(store, STATUS_FULL, 1);
@@ -184,7 +184,7 @@ static void a_decision_that_the_store_refuses_is_not_audited(void **state) {
                      STATUS_OK);
     assert_int_equal(held->envelope.state, STATE_DISCARDED);
     assert_bytes(held->envelope.why, "because");
-    store_held_free(held);
+    message_free(held);
     assert_int_equal(audit_entries(), 1);
 }
 
@@ -257,10 +257,10 @@ static void ids_are_visited_as_given_when_that_is_asked_for(void **state) {
     assert_int_equal(selection_finish(&ruling.selection, &err), STATUS_OK);
     assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
     assert_int_equal(result.changed, 1);
-    struct store_held *held;
+    struct message *held;
     assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("l-1"), &held, &err), STATUS_OK);
     assert_int_equal(held->envelope.state, STATE_DISCARDED); /* the first, not the newest */
-    store_held_free(held);
+    message_free(held);
 }
 
 static void assert_diff(const char *before, const char *after, const char *expected) {

@@ -111,7 +111,7 @@ static void put_letters(const char *name, unsigned count) {
     }
 }
 
-static void handle(struct store_held *held) {
+static void handle(struct message *held) {
     struct envelope *envelope = &held->envelope;
     bool dead = bytes_find(envelope->letter_id, bytes_of(dies)) < envelope->letter_id.len;
     buf_bytes(&all_handled, envelope->letter_id);
@@ -132,11 +132,11 @@ static void handle(struct store_held *held) {
 }
 
 static void engine_turn(void) {
-    struct store_held *held[TAKE_MAX];
+    struct message *held[TAKE_MAX];
     size_t count = store->vtable->take(store, queue_number(), TAKE_DUE, now, held, TAKE_MAX);
     for (size_t i = 0; i < count; i++) {
         handle(held[i]);
-        store_held_free(held[i]);
+        message_free(held[i]);
     }
 }
 
@@ -244,18 +244,18 @@ static bool says(struct bytes text, const char *what) {
 }
 
 static enum state state_of(const char *id) {
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     assert_int_equal(store->vtable->get(store, BYTES_NONE, bytes_of(id), &held, &err), STATUS_OK);
     enum state is = held->envelope.state;
-    store_held_free(held);
+    message_free(held);
     return is;
 }
 
 static bool is_escalated(const char *id) {
-    struct store_held *held = NULL;
+    struct message *held = NULL;
     assert_int_equal(store->vtable->get(store, BYTES_NONE, bytes_of(id), &held, &err), STATUS_OK);
     bool yes = held->envelope.escalated_at.ms != WALL_NEVER.ms;
-    store_held_free(held);
+    message_free(held);
     return yes;
 }
 
