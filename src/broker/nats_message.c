@@ -52,7 +52,6 @@ struct parcel *nats_message_read(natsMsg *message) {
                                          .sequence = ack.sequence,
                                          .delivered = ack.delivered},
                     held);
-    envelope->state = STATE_QUEUED;
     envelope->created_at = ack.stored_at;
     envelope->size = held->body.len;
     envelope->retry_after_ms = -1;

@@ -49,7 +49,6 @@ struct message *nats_stored_read(struct json answer, struct nats_stored *out) {
     out->typed = nats_headers_read(headers, held);
     if (!held->envelope.content_type.ptr)
         held->envelope.content_type = content_looks(held->body);
-    held->envelope.state = STATE_QUEUED;
     held->envelope.created_at = out->at;
     held->envelope.size = held->body.len;
     held->envelope.retry_after_ms = -1;

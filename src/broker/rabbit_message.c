@@ -83,7 +83,6 @@ static void read_envelope(const amqp_envelope_t *delivery, const amqp_table_t *h
     envelope->header_count =
         rabbit_properties_texts(properties, &held->arena, texts, ENVELOPE_HEADERS_MAX);
     envelope->headers = texts;
-    envelope->state = STATE_QUEUED;
     envelope->retry_after_ms = -1;
     envelope->content_type = properties->_flags & AMQP_BASIC_CONTENT_TYPE_FLAG
                                  ? arena_dup(&held->arena, rabbit_text(properties->content_type))

@@ -33,11 +33,7 @@
     X(EDIT, "edit")                                                                                \
     X(ANSWER, "answer")
 
-/*  queued → running → (gone on success)
- *  pending_retry → retrying → …
- *  pending_review (dead) → replaying → resolved | pending_review
- *  resolved → replaying | pending_review: sent to its origin, it came back (comeback.h)
- *  discarded, resolved */
+/* Which follows which: lifecycle.h. */
 #define STATE_LIST(X)                                                                              \
     X(QUEUED, "queued")                                                                            \
     X(RUNNING, "running")                                                                          \

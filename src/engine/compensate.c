@@ -11,6 +11,8 @@
  * kill -9 finds the letter still replaying, and the next life runs the handler again. */
 #include "engine/compensate.h"
 
+#include "core/lifecycle.h"
+
 bool compensate_is(const struct flight *flight) {
     return flight->before != NULL;
 }
@@ -72,43 +74,30 @@ static void note(struct flight *flight, const struct decision *decision) {
     envelope_note(&flight->held->envelope, &flight->held->arena, &line);
 }
 
-static void try_again(struct flight *flight, int64_t delay_ms, bool counted) {
-    struct envelope *envelope = &flight->held->envelope;
-    envelope->compensating += counted;
-    envelope->delay_ms = delay_ms;
-    envelope->next_attempt_at.ms = flight->queue->engine->now.wall.ms + delay_ms;
-}
-
-static void end(struct flight *flight, enum state state) {
-    struct envelope *envelope = &flight->held->envelope;
-    envelope->state = state;
-    envelope->compensating = 0;
-    envelope->next_attempt_at = WALL_NEVER;
-    envelope->delay_ms = 0;
-}
-
 void compensate_carry_out(struct flight *flight, const struct decision *decision) {
     struct envelope *envelope = &flight->held->envelope;
+    struct wall now = flight->queue->engine->now.wall;
     *envelope = *flight->before; /* whatever was written into it to be judged */
     note(flight, decision);
     flight->op = STORE_UPDATE;
     switch (decision->action) {
     case ACTION_DONE:
-        end(flight, STATE_RESOLVED);
-        envelope->resolution = RESOLUTION_COMPENSATED;
-        envelope->resolved_at = flight->queue->engine->now.wall;
+        envelope->compensating = 0;
+        lifecycle_resolve(envelope, RESOLUTION_COMPENSATED, now);
         return;
     case ACTION_HAND_BACK:
-        try_again(flight, 0, false);
+        lifecycle_retry(envelope, now, 0);
         return;
     case ACTION_RETRY:
     case ACTION_FALLBACK:
-        try_again(flight, decision->delay_ms, true);
+        envelope->compensating++;
+        lifecycle_retry(envelope, now, decision->delay_ms);
         return;
     case ACTION_DEAD:
     case ACTION_DISCARD:
     case ACTION_HALT: /* the compensating handler's credentials are not the queue's */
         break;
     }
-    end(flight, STATE_PENDING_REVIEW);
+    envelope->compensating = 0;
+    lifecycle_recall(envelope);
 }

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/uuid.h"
+#include "core/lifecycle.h"
 #include "core/pointer.h"
 #include "engine/origin.h"
 #include "engine/room.h"
@@ -174,7 +175,7 @@ static bool admit(struct queue *queue, struct message *held, bool known) {
     struct envelope *envelope = &held->envelope;
     struct wall created_at = envelope->created_at;
     envelope->queue = queue->name;
-    envelope->state = STATE_RUNNING;
+    lifecycle_take(envelope);
     envelope->size = held->body.len;
     envelope->retry_after_ms = -1;
     if (envelope->created_at.ms == WALL_NEVER.ms)
@@ -227,7 +228,7 @@ static bool is_stored_first(const struct queue *queue) {
 
 static void store_one(struct queue *queue, struct message *held) {
     struct flight *flight = flight_new(queue, held);
-    held->envelope.state = STATE_QUEUED;
+    lifecycle_put_back(&held->envelope);
     flight->op = STORE_PUT;
     flight->arriving = true;
     queue->arriving++;

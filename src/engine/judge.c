@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/uuid.h"
+#include "core/lifecycle.h"
 #include "engine/compensate.h"
 #include "engine/bundle.h"
 #include "engine/flood_guard.h"
@@ -214,10 +215,7 @@ static void write_down(struct flight *flight, const struct decision *decision) {
 
 /* Waits `delay_ms`; a delay of 0 is as soon as the queue may. */
 static void wait_for_retry(struct flight *flight, int64_t delay_ms) {
-    struct envelope *envelope = &flight->held->envelope;
-    envelope->state = flight->replay ? STATE_REPLAYING : STATE_PENDING_RETRY;
-    envelope->delay_ms = delay_ms;
-    envelope->next_attempt_at.ms = flight->queue->engine->now.wall.ms + delay_ms;
+    lifecycle_retry(&flight->held->envelope, flight->queue->engine->now.wall, delay_ms);
     flight->op = STORE_UPDATE;
 }
 
@@ -230,9 +228,7 @@ static void wait_as_before(struct flight *flight) {
         wait_for_retry(flight, 0);
         return;
     }
-    envelope->state = STATE_QUEUED;
-    envelope->next_attempt_at = WALL_NEVER;
-    envelope->delay_ms = 0;
+    lifecycle_requeue(envelope);
     flight->op = STORE_UPDATE;
 }
 
@@ -249,16 +245,11 @@ static void hand_back(struct flight *flight) {
 }
 
 void judge_end(struct flight *flight, enum resolution resolution) {
-    struct envelope *envelope = &flight->held->envelope;
     if (!flight->replay) {
         flight->op = STORE_FORGET;
         return;
     }
-    envelope->state = STATE_RESOLVED;
-    envelope->resolution = resolution;
-    envelope->resolved_at = flight->queue->engine->now.wall;
-    envelope->next_attempt_at = WALL_NEVER;
-    envelope->delay_ms = 0;
+    lifecycle_resolve(&flight->held->envelope, resolution, flight->queue->engine->now.wall);
     flight->op = STORE_UPDATE;
 }
 
@@ -276,11 +267,11 @@ void judge_bury(struct flight *flight, struct bytes dlq_name, enum cause cause, 
     if (flight->report && flight->outcome.has_verdict)
         envelope->cause = CAUSE_REPORTED;
     envelope->owner = dlq ? dlq->owner : BYTES_NONE;
-    envelope->state = state;
-    if (!flight->late_letter) /* which died before */
-        envelope->dead_at = engine->now.wall;
-    envelope->next_attempt_at = WALL_NEVER;
-    envelope->delay_ms = 0;
+    struct wall dead_at = flight->late_letter ? envelope->dead_at : engine->now.wall;
+    if (state == STATE_DISCARDED)
+        lifecycle_discard(envelope, dead_at);
+    else
+        lifecycle_die(envelope, dead_at);
     envelope->closes_key = order_closes_key(flight->queue, envelope);
     flight->op = STORE_UPDATE;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "core/lifecycle.h"
 #include "engine/body_room.h"
 #include "engine/fetch.h"
 #include "engine/idempotency.h"
@@ -62,18 +63,11 @@ static struct lease *lease_new(struct flight *flight, enum lease_stage stage) {
     return lease;
 }
 
-/* A taken message is running or retrying in views alone; this is what the store has. */
-static enum state stored_state(enum state state) {
-    if (state == STATE_RUNNING)
-        return STATE_QUEUED;
-    return state == STATE_RETRYING ? STATE_PENDING_RETRY : state;
-}
-
 struct lease *lease_grant(struct flight *flight, struct fetch *fetch, int64_t lease_ms) {
     struct envelope *envelope = &flight->held->envelope;
     struct lease *lease = lease_new(flight, LEASE_GRANTING);
     lease->fetch = fetch;
-    envelope->state = stored_state(envelope->state);
+    lifecycle_put_back(envelope);
     envelope->lease = new_secret(&flight->queue->engine->rng);
     envelope->lease_ms = lease_ms;
     flight->op = STORE_UPDATE;
@@ -262,7 +256,7 @@ void lease_refuse(struct flight *flight, enum status status, const struct err *e
 static void recover_one(struct queue *queue, struct message *held) {
     struct flight *flight = flight_new(queue, held);
     struct lease *lease = lease_new(flight, LEASE_ALIVE);
-    held->envelope.state = stored_state(held->envelope.state);
+    lifecycle_put_back(&held->envelope);
     flight->started = queue->engine->now;
     tracing_begin(flight);
     idempotency_claim(flight);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "core/comeback.h"
+#include "core/lifecycle.h"
 #include "core/pointer.h"
 #include "engine/body_room.h"
 #include "engine/intake.h"
@@ -55,10 +56,9 @@ static void refuse(struct flight *flight, const char *words) {
     buf_printf(&why, "it could not be sent to its origin: %s", words);
     envelope->why = arena_dup(&flight->held->arena, bytes_clip(buf_view(&why), ORIGIN_WHY_MAX));
     buf_free(&why);
-    envelope->state = STATE_PENDING_REVIEW;
+    lifecycle_recall(envelope);
     envelope->to_origin = false;
     envelope->replays--;
-    envelope->next_attempt_at = WALL_NEVER;
     flight->op = STORE_UPDATE;
     record_decided(flight);
 }
@@ -127,16 +127,12 @@ static struct envelope next_round(const struct envelope *letter, const struct me
                                   struct arena *arena, struct wall now) {
     struct envelope envelope = *letter;
     comeback_join(&envelope, &held->envelope, arena);
-    envelope.state = STATE_REPLAYING;
-    envelope.resolution = RESOLUTION_NONE;
-    envelope.resolved_at = WALL_NEVER;
+    lifecycle_come_back(&envelope, now);
     envelope.attempts = 0;
     envelope.max_attempts = 0;
     envelope.crashes = 0;
     envelope.probes = 0;
     envelope.replayed_at = now;
-    envelope.next_attempt_at = now;
-    envelope.delay_ms = 0;
     envelope.closes_key = false; /* it was let through when it was sent */
     return envelope;
 }

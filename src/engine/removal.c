@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "core/lifecycle.h"
 #include "engine/lease.h"
 #include "engine/refusal.h"
 #include "engine/spilling.h"
@@ -114,10 +115,7 @@ static void make_letter(struct removing *all, struct flight *flight,
 }
 
 static void make_due(struct removing *all, struct flight *flight, struct engine_removal *removal) {
-    struct envelope *envelope = &flight->held->envelope;
-    envelope->state = STATE_PENDING_RETRY;
-    envelope->next_attempt_at = flight->queue->engine->now.wall;
-    envelope->delay_ms = 0;
+    lifecycle_retry(&flight->held->envelope, flight->queue->engine->now.wall, 0);
     flight->op = STORE_UPDATE;
     flight->removing = all;
     flight->removal = removal;

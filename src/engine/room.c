@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "core/cap.h"
+#include "core/lifecycle.h"
 #include "engine/compensate.h"
 #include "engine/tracing.h"
 
@@ -157,11 +158,7 @@ void room_await(struct flight *flight) {
     if (own.len > 0)
         buf_printf(&why, "; %.*s", BYTES_ARG(bytes_clip(own, WHY_MAX / 2)));
     envelope->why = arena_dup(&flight->held->arena, buf_view(&why));
-    envelope->letter_id = BYTES_NONE;
-    envelope->state = STATE_PENDING_RETRY;
-    envelope->dead_at = WALL_NEVER;
-    envelope->next_attempt_at = WALL_NEVER;
-    envelope->delay_ms = 0;
+    lifecycle_defer_death(envelope); /* lifecycle_die has left it without a time */
     queue_visit(flight->queue);
 }
 

@@ -92,7 +92,6 @@ static enum status check_bodies(const struct draft *draft, struct err *err) {
 
 void push_fill(const struct push_context *context, struct push_item *item, bool raw) {
     struct envelope *envelope = &item->envelope;
-    envelope->state = STATE_QUEUED;
     envelope->queue = context->queue;
     envelope->created_at = context->now;
     envelope->retry_after_ms = -1;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "core/lifecycle.h"
 #include "store/waiting.h"
 
 void entry_facts(const struct envelope *envelope, struct names *names, struct facts *out) {
@@ -98,9 +99,5 @@ struct bytes entry_mark(const struct entry *entry) {
 }
 
 enum state entry_state(const struct entry *entry) {
-    if (entry_is_taken(entry) && entry->facts.state == STATE_QUEUED)
-        return STATE_RUNNING;
-    if (entry_is_taken(entry) && entry->facts.state == STATE_PENDING_RETRY)
-        return STATE_RETRYING;
-    return entry->facts.state;
+    return entry_is_taken(entry) ? lifecycle_in_flight(entry->facts.state) : entry->facts.state;
 }

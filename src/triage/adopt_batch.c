@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "core/lifecycle.h"
 #include "triage/adopt_state.h"
 #include "triage/convention.h"
 
@@ -121,10 +122,9 @@ static void make_letter(struct batch *batch, struct message *held) {
  */
 static void make_message(const struct batch *batch, struct envelope *envelope) {
     int64_t delay_ms = envelope->next_attempt_at.ms - batch->now.wall.ms;
-    envelope->state = STATE_PENDING_RETRY;
+    lifecycle_defer_death(envelope);
     envelope->delay_ms = delay_ms > 0 ? delay_ms : 0;
-    envelope->letter_id = envelope->dlq = envelope->owner = BYTES_NONE;
-    envelope->dead_at = WALL_NEVER;
+    envelope->dlq = envelope->owner = BYTES_NONE;
     envelope->cause = (enum cause)0;
     envelope->why = BYTES_NONE;
     envelope->max_attempts = 0;

@@ -4,6 +4,7 @@
  *
  * A second copy, or what our own mirror published, is no letter more. Whatever leaves a doubt is
  * one: a record can die twice (in two groups, say), and headers travel with whoever copies them. */
+#include "core/lifecycle.h"
 #include "triage/adopt_state.h"
 #include "triage/convention.h"
 
@@ -90,9 +91,7 @@ static void note_death(struct message *letter, const struct envelope *came) {
 
 /* The failure is that of the last death; when it first failed stays as it was. */
 static void die_again(struct envelope *envelope, const struct envelope *came) {
-    envelope->state = STATE_PENDING_REVIEW;
-    envelope->resolution = RESOLUTION_NONE;
-    envelope->resolved_at = WALL_NEVER;
+    lifecycle_come_back_dead(envelope, came->dead_at);
     envelope->cause = CAUSE_ADOPTED;
     envelope->category = came->category;
     envelope->reason = came->reason;
@@ -106,7 +105,6 @@ static void die_again(struct envelope *envelope, const struct envelope *came) {
     envelope->attempts = came->attempts;
     envelope->max_attempts = came->max_attempts;
     envelope->last_failure_at = came->last_failure_at;
-    envelope->dead_at = came->dead_at;
     envelope->context = came->context;
     envelope->read_only = came->read_only;
     envelope->closes_key = false; /* it was let through when it was sent */

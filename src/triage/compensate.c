@@ -1,12 +1,13 @@
 #include "triage/compensate.h"
 
+#include "core/lifecycle.h"
+
 struct store_op compensate_op(struct message *held, uint32_t queue, struct bytes why,
                               struct wall now) {
     struct envelope *envelope = &held->envelope;
-    envelope->state = STATE_REPLAYING;
+    if (envelope->state == STATE_PENDING_REVIEW) /* otherwise the store skips it: see `from` */
+        lifecycle_replay(envelope, now);
     envelope->compensating = 1;
-    envelope->next_attempt_at = now;
-    envelope->delay_ms = 0;
     envelope->why = why;
     return (struct store_op){.kind = STORE_UPDATE,
                              .queue = queue,

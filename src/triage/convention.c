@@ -4,6 +4,7 @@
 
 #include "base/content.h"
 #include "base/json_path.h"
+#include "core/lifecycle.h"
 #include "core/pointer.h"
 #include "triage/convention_facts.h"
 #include "triage/convention_history.h"
@@ -285,7 +286,7 @@ void convention_read(const struct convention *convention, struct bytes entry, st
     if (convention->read)
         convention->read(&facts);
     convention_reason_failure(&facts);
-    envelope->state = facts.state;
+    lifecycle_adopt(envelope, facts.state);
     envelope->cause = CAUSE_ADOPTED;
     convention_reason_find(&facts, &envelope->reason, &envelope->category);
     envelope->attempts = count_of(&facts, FACT_ATTEMPTS, FACT_RETRIES);

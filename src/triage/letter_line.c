@@ -107,7 +107,7 @@ static enum status check_letter(struct json object, struct arena *arena, struct 
     if (envelope->dlq.len == 0 || envelope->dead_at.ms == WALL_NEVER.ms)
         return err_set(err, STATUS_INVALID, "its dlq or dead_at is missing");
     if (envelope->state == STATE_REPLAYING)
-        envelope->state = STATE_PENDING_REVIEW;
+        lifecycle_recall(envelope);
     return STATUS_OK;
 }
 

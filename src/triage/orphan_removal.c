@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include "core/lifecycle.h"
 
 enum { CHUNK = 16 * 1024, LIVE = 1u << STATE_QUEUED | 1u << STATE_PENDING_RETRY };
 
@@ -38,11 +39,11 @@ static void make_letter(struct triage *triage, const struct orphan_order *order,
         envelope->category = BYTES("unknown");
     if (envelope->reason.len == 0)
         envelope->reason = BYTES("operator");
-    envelope->state = order->bury ? STATE_PENDING_REVIEW : STATE_DISCARDED;
+    if (order->bury)
+        lifecycle_die(envelope, now);
+    else
+        lifecycle_discard(envelope, now);
     envelope->cause = CAUSE_OPERATOR;
-    envelope->dead_at = now;
-    envelope->next_attempt_at = WALL_NEVER;
-    envelope->delay_ms = 0;
     envelope->lease_ms = 0;
     envelope->blocked_by = BYTES_NONE;
     envelope->refused = envelope->suspect = false;

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "core/lifecycle.h"
 #include "triage/escalation.h"
 #include "triage/replay_state.h"
 #include "triage/strip.h"
@@ -53,7 +54,7 @@ static bool moves(const struct sending *sending) {
 static void begin_round(struct sending *sending, struct envelope *envelope) {
     struct arena *arena = &sending->held->arena;
     struct wall now = sending->replay->replays->now.wall;
-    envelope->state = STATE_REPLAYING;
+    lifecycle_replay(envelope, now);
     envelope->to_origin = replay_order_to_origin(&sending->replay->order);
     if (!envelope->to_origin) {
         envelope->attempts = 0;
@@ -64,8 +65,6 @@ static void begin_round(struct sending *sending, struct envelope *envelope) {
     envelope->replays++;
     envelope->replay = bytes_of(sending->replay->id);
     envelope->replayed_at = now;
-    envelope->next_attempt_at = now;
-    envelope->delay_ms = 0;
     envelope->header_count = strip_headers(envelope, arena, &envelope->headers);
 }
 
@@ -145,10 +144,9 @@ static void add_move(struct building *building, struct sending *sending) {
 static void add_return(struct building *building, struct sending *sending) {
     struct envelope *envelope = arena_alloc(&building->arena, sizeof *envelope);
     *envelope = sending->held->envelope;
-    envelope->state = STATE_PENDING_REVIEW;
+    if (envelope->state == STATE_REPLAYING) /* otherwise the store skips it: see `from` */
+        lifecycle_recall(envelope);
     envelope->replays--;
-    envelope->next_attempt_at = WALL_NEVER;
-    envelope->delay_ms = 0;
     add(building, (struct store_op){.kind = STORE_UPDATE,
                                     .queue = queue_number(building->replay, envelope->queue),
                                     .seq = sending->held->seq,

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "core/lifecycle.h"
 #include "triage/archiving.h"
 #include "triage/audit.h"
 #include "triage/retention.h"
@@ -78,9 +79,7 @@ static enum status collect(struct sweep *sweep, const struct store_page *page, s
 
 /* The archive shows what the letter is about to become. */
 static void expire(struct sweep *sweep, struct envelope *envelope) {
-    envelope->state = STATE_RESOLVED;
-    envelope->resolution = RESOLUTION_EXPIRED;
-    envelope->resolved_at = sweep->now;
+    lifecycle_resolve(envelope, RESOLUTION_EXPIRED, sweep->now);
     envelope->why = bytes_of(kinds[sweep->kind].why);
 }
 

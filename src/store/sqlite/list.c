@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/lifecycle.h"
 #include "store/mark.h"
 #include "store/page.h"
 #include "store/sqlite/fold.h"
@@ -41,12 +42,6 @@ static struct bytes taken_seqs(struct sqlite_store *self, struct arena *arena) {
 
 /* ---- rows ---- */
 
-static enum state shown_state(enum state stored) {
-    return stored == STATE_QUEUED          ? STATE_RUNNING
-           : stored == STATE_PENDING_RETRY ? STATE_RETRYING
-                                           : stored;
-}
-
 /* What is known of a row besides its envelope. */
 struct knowledge {
     bool taken;
@@ -81,7 +76,7 @@ static struct bytes as_shown(struct bytes stored, const struct knowledge *known,
     if (mark)
         mark_apply(mark, &envelope);
     if (known->taken)
-        envelope.state = shown_state(envelope.state);
+        envelope.state = lifecycle_in_flight(envelope.state);
     envelope.blocked_by = known->blocked_by;
     return put_envelope(&envelope,
                         stored.len + known->mark.len + known->blocked_by.len + GROWTH_BYTES, arena);

@@ -130,18 +130,17 @@ struct bytes rebuild_dlq(struct bytes queue, struct arena *arena) {
 /* Nobody knows any more whether it was done. */
 void rebuild_for_people(struct envelope *envelope, struct wall now, const char *reason,
                         struct arena *arena) {
-    bool dead_before = envelope->state == STATE_REPLAYING;
-    envelope->state = STATE_PENDING_REVIEW;
-    if (dead_before)
+    if (envelope->state == STATE_REPLAYING) {
+        lifecycle_recall(envelope);
         return;
+    }
+    lifecycle_die(envelope, now);
     envelope->dlq = rebuild_dlq(envelope->queue, arena);
     envelope->letter_id = envelope->letter_id.len > 0 ? envelope->letter_id : envelope->id;
     envelope->cause = CAUSE_OPERATOR;
     envelope->category = BYTES("unknown");
     envelope->reason = bytes_of(reason);
-    envelope->dead_at = now;
-    envelope->next_attempt_at = (struct wall){0};
-    envelope->delay_ms = envelope->lease_ms = 0;
+    envelope->lease_ms = 0;
 }
 
 static enum status write_envelope(struct rebuilding *rebuilding, const struct pack_record *record,
