@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "broker/kafka_client.h"
+#include "broker/kafka/kafka_client.h"
 
 enum { AT_ONCE = 1024, WAIT_MS = 10 /* the last portion is not a whole one */, START_TRIES = 6000 };
 

@@ -2,7 +2,7 @@
 
 #include <nats/nats.h>
 
-#include "broker/nats_url.h"
+#include "broker/nats/nats_url.h"
 
 enum { AT_ONCE = 256, WAIT_MS = 10000 };
 

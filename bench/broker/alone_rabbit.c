@@ -1,6 +1,6 @@
 #include "alone.h"
 
-#include "broker/rabbit_connection.h"
+#include "broker/rabbitmq/rabbit_connection.h"
 
 static void must(struct rabbit_connection *connection, amqp_rpc_reply_t reply) {
     struct err err = {STATUS_OK, ""};

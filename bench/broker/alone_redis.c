@@ -1,6 +1,6 @@
 #include "alone.h"
 
-#include "broker/redis_connection.h"
+#include "broker/redis/redis_connection.h"
 
 enum { AT_ONCE = 256 };
 

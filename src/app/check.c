@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/thread.h"
-#include "broker/url.h"
+#include "broker/common/url.h"
 #include "cli/command.h"
 
 enum { TEXT_MAX = 64 << 20, SHOWN_MAX = 8192, CONNECT_WAIT_MS = 10 * 1000, AT_ONCE = 64 };

@@ -6,7 +6,7 @@
 #include "base/ascii.h"
 #include "base/instant.h"
 #include "base/json.h"
-#include "broker/url.h"
+#include "broker/common/url.h"
 
 enum { SHOWN_MAX = 16 << 20 };
 

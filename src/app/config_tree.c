@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "broker/url.h"
+#include "broker/common/url.h"
 
 enum { DEPTH_MAX = 32, SHOWN_MAX = 80, LIST_NAME_MAX = 200 };
 

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/thread.h"
-#include "broker/builtin.h"
+#include "broker/builtin/builtin.h"
 #include "jq/jq_pool.h"
 #include "store/disk_posix.h"
 #include "store/sqlite/sqlite_store.h"

@@ -5,7 +5,7 @@
 #include "app/sources.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "broker/builtin.h"
+#include "broker/builtin/builtin.h"
 #include "handler/exec.h"
 #include "handler/http.h"
 #include "handler/stream.h"

@@ -3,7 +3,7 @@
 
 #include "app/verbs.h"
 #include "base/log.h"
-#include "broker/openssl_exit.h"
+#include "broker/common/openssl_exit.h"
 #include "cli/cli.h"
 #include "jq/jq_pool.h"
 #include "server/asset.h"

@@ -5,10 +5,10 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "broker/kafka_sink.h"
-#include "broker/nats_sink.h"
-#include "broker/rabbit_sink.h"
-#include "broker/redis_sink.h"
+#include "broker/kafka/kafka_sink.h"
+#include "broker/nats/nats_sink.h"
+#include "broker/rabbitmq/rabbit_sink.h"
+#include "broker/redis/redis_sink.h"
 
 struct sinks_entry {
     struct sinks_entry *next;

@@ -5,17 +5,17 @@
 
 #include "base/mailbox.h"
 #include "base/suggest.h"
-#include "broker/kafka_peek.h"
-#include "broker/kafka_source.h"
-#include "broker/kafka_url.h"
-#include "broker/nats_peek.h"
-#include "broker/nats_source.h"
-#include "broker/nats_url.h"
-#include "broker/rabbit_peek.h"
-#include "broker/rabbit_source.h"
-#include "broker/redis_peek.h"
-#include "broker/redis_source.h"
-#include "broker/redis_url.h"
+#include "broker/kafka/kafka_peek.h"
+#include "broker/kafka/kafka_source.h"
+#include "broker/kafka/kafka_url.h"
+#include "broker/nats/nats_peek.h"
+#include "broker/nats/nats_source.h"
+#include "broker/nats/nats_url.h"
+#include "broker/rabbitmq/rabbit_peek.h"
+#include "broker/rabbitmq/rabbit_source.h"
+#include "broker/redis/redis_peek.h"
+#include "broker/redis/redis_source.h"
+#include "broker/redis/redis_url.h"
 
 #ifdef IMPOUND_REDIS
 #define REDIS redis_source_check, redis_url_check_peek, redis_source_new, redis_peek_new

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "broker/kafka_peek.h"
-#include "broker/kafka_source.h"
+#include "broker/kafka/kafka_peek.h"
+#include "broker/kafka/kafka_source.h"
 #include "broker_subject.h"
 
 enum { ANSWER_MS = 60 * 1000, LOOK_MS = 100 };

@@ -4,8 +4,8 @@
 #include <nats/nats.h>
 #include <stdio.h>
 
-#include "broker/nats_peek.h"
-#include "broker/nats_source.h"
+#include "broker/nats/nats_peek.h"
+#include "broker/nats/nats_source.h"
 #include "broker_server.h"
 #include "broker_subject.h"
 

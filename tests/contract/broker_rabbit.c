@@ -9,8 +9,8 @@
 #include <amqp_tcp_socket.h>
 #include <stdio.h>
 
-#include "broker/rabbit_peek.h"
-#include "broker/rabbit_source.h"
+#include "broker/rabbitmq/rabbit_peek.h"
+#include "broker/rabbitmq/rabbit_source.h"
 #include "broker_subject.h"
 
 enum { CHANNEL = 1, FRAME_MAX = 131072 };

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "broker/redis_peek.h"
-#include "broker/redis_source.h"
+#include "broker/redis/redis_peek.h"
+#include "broker/redis/redis_source.h"
 #include "broker_server.h"
 #include "broker_subject.h"
 

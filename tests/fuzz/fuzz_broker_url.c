@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "broker/url.h"
+#include "broker/common/url.h"
 
 static void check_text(struct bytes text) {
     FUZZ_CHECK(!text.ptr || strlen(text.ptr) == text.len);

@@ -1,7 +1,7 @@
 /* Any text as a Kafka URL: refused with words, or taken apart into parts that can be used. */
 #include "fuzz.h"
 
-#include "broker/kafka_url.h"
+#include "broker/kafka/kafka_url.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct arena arena;

@@ -1,7 +1,7 @@
 /* Whatever a server says when it refuses: what is read of it is part of it. */
 #include "fuzz.h"
 
-#include "broker/rabbit_limit.h"
+#include "broker/rabbitmq/rabbit_limit.h"
 
 static bool is_inside(struct bytes part, struct bytes whole) {
     return part.ptr >= whole.ptr && part.ptr + part.len <= whole.ptr + whole.len;

@@ -2,8 +2,8 @@
  * can be read, and properties that can be sent again. */
 #include "fuzz.h"
 
-#include "broker/rabbit_properties.h"
-#include "broker/rabbit_table.h"
+#include "broker/rabbitmq/rabbit_properties.h"
+#include "broker/rabbitmq/rabbit_table.h"
 #include "core/envelope.h"
 
 enum { TEXT_MAX = 1 << 20 };

@@ -3,8 +3,8 @@
 #include "fuzz.h"
 
 #include "base/json.h"
-#include "broker/redis_message.h"
-#include "broker/url.h"
+#include "broker/redis/redis_message.h"
+#include "broker/common/url.h"
 
 enum { FIELDS_MAX = 16 };
 

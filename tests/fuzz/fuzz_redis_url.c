@@ -1,7 +1,7 @@
 /* Any text as a Redis URL: refused with words, or taken apart into parts that can be used. */
 #include "fuzz.h"
 
-#include "broker/redis_url.h"
+#include "broker/redis/redis_url.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct arena arena;

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "broker/builtin.h"
-#include "broker/fake_broker.h"
+#include "broker/builtin/builtin.h"
+#include "broker/builtin/fake_broker.h"
 #include "engine/state.h"
 #include "sim_disk.h"
 #include "sim_vfs.h"

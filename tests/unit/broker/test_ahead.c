@@ -1,4 +1,4 @@
-#include "broker/ahead.h"
+#include "broker/common/ahead.h"
 #include "test.h"
 
 enum { MIB = 1 << 20, LIMIT = 16 * MIB };

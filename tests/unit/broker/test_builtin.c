@@ -1,7 +1,7 @@
 /* Against a store that notes what it was asked: the built-in queue adds nothing of its own. */
 #include "test.h"
 
-#include "broker/builtin.h"
+#include "broker/builtin/builtin.h"
 
 enum { QUEUE = 7 };
 

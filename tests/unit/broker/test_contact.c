@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "broker/contact.h"
+#include "broker/common/contact.h"
 
 static const struct broker_options options = {.queue = {"orders", 6}, .seed = 7};
 

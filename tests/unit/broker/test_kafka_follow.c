@@ -1,11 +1,11 @@
 /* Pointers followed, or not, in the cluster that librdkafka brings for tests. */
-#include "broker/kafka_follow.h"
+#include "broker/kafka/kafka_follow.h"
 
 #include "test.h"
 
 #include <librdkafka/rdkafka_mock.h>
 
-#include "broker/kafka_pointer.h"
+#include "broker/kafka/kafka_pointer.h"
 
 enum { PATIENCE_MS = 600 * 1000, SLICE_MS = 1000 };
 

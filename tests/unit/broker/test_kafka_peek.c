@@ -1,7 +1,7 @@
 /* A look at a cluster that is not there: it is told why as soon as that is known. Time stands still
  * there, so that no patience ever ends. And at one that librdkafka brings for tests, with pointers.
  */
-#include "broker/kafka_peek.h"
+#include "broker/kafka/kafka_peek.h"
 
 #include "test.h"
 

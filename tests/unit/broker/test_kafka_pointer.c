@@ -1,9 +1,9 @@
 /* What is a pointer, and what becomes of it; and who waits behind one. */
-#include "broker/kafka_pointer.h"
+#include "broker/kafka/kafka_pointer.h"
 
 #include "test.h"
 
-#include "broker/kafka_detour.h"
+#include "broker/kafka/kafka_detour.h"
 
 #define DEAD       "{\"kind\":\"kafka\",\"topic\":\"dlq.orders\",\"partition\":0,\"offset\":7"
 #define NULL_VALUE DEAD ",\"tombstone\":true}"

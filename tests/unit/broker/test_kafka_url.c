@@ -1,4 +1,4 @@
-#include "broker/kafka_url.h"
+#include "broker/kafka/kafka_url.h"
 #include "url_case.h"
 
 static void every_part_of_a_source_is_read(void **state) {

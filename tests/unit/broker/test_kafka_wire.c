@@ -7,8 +7,8 @@
 #include <pthread.h>
 
 #include "base/mailbox.h"
-#include "broker/kafka_sink.h"
-#include "broker/kafka_source.h"
+#include "broker/kafka/kafka_sink.h"
+#include "broker/kafka/kafka_source.h"
 #include "port/clock.h"
 
 static _Atomic unsigned clock_reads; /* every turn of the source's thread is at least one */

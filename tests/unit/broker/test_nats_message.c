@@ -1,7 +1,7 @@
 /* What is published to NATS. */
 #include "test.h"
 
-#include "broker/nats_message.h"
+#include "broker/nats/nats_message.h"
 
 static void assert_msg_id(const struct sink_item *item, const char *expected) {
     const char *value = NULL;

@@ -1,4 +1,4 @@
-#include "broker/nats_url.h"
+#include "broker/nats/nats_url.h"
 #include "url_case.h"
 
 typedef enum status parse_fn(struct bytes text, struct arena *arena, struct nats_url *out,

@@ -1,5 +1,5 @@
 /* What was registered before OpenSSL began is called after what OpenSSL would do in exit(). */
-#include "broker/openssl_exit.h"
+#include "broker/common/openssl_exit.h"
 
 #include <openssl/ssl.h>
 #include <stdlib.h>

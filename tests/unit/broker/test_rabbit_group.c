@@ -1,7 +1,7 @@
 /* What the answers of a server say of each message that was sent. */
 #include "test.h"
 
-#include "broker/rabbit_group.h"
+#include "broker/rabbitmq/rabbit_group.h"
 
 /* Two letters of one body, and how each ended. */
 struct pair {

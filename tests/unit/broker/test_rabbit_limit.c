@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "broker/rabbit_limit.h"
+#include "broker/rabbitmq/rabbit_limit.h"
 
 /* As servers of 3.10 and 4.x put it; for a queue whose name is no help. */
 static void an_argument_is_read_from_a_refusal(void **state) {

@@ -3,9 +3,9 @@
 
 #include <amqp.h>
 
-#include "broker/rabbit_connection.h"
-#include "broker/rabbit_properties.h"
-#include "broker/rabbit_table.h"
+#include "broker/rabbitmq/rabbit_connection.h"
+#include "broker/rabbitmq/rabbit_properties.h"
+#include "broker/rabbitmq/rabbit_table.h"
 
 enum { TEXTS_MAX = 32 };
 

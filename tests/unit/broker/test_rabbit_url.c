@@ -1,4 +1,4 @@
-#include "broker/rabbit_url.h"
+#include "broker/rabbitmq/rabbit_url.h"
 #include "url_case.h"
 
 typedef enum status parse_fn(struct bytes text, struct arena *arena, struct rabbit_url *out,

@@ -1,8 +1,8 @@
 /* What goes back to a list or a stream is as it came, and known when it comes again. */
 #include "test.h"
 
-#include "broker/redis_entry.h"
-#include "broker/redis_message.h"
+#include "broker/redis/redis_entry.h"
+#include "broker/redis/redis_message.h"
 #include "core/comeback.h"
 
 #define LETTER "01909af4-0000-7000-8000-000000000001"

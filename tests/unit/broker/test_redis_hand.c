@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "broker/redis_hand.h"
+#include "broker/redis/redis_hand.h"
 
 static const struct mono now = {1000};
 

@@ -1,7 +1,7 @@
 #include "test.h"
 
-#include "broker/redis_message.h"
-#include "broker/url.h"
+#include "broker/redis/redis_message.h"
+#include "broker/common/url.h"
 
 static void an_element_is_a_body_and_its_json_may_have_the_id(void **state) {
     (void)state;

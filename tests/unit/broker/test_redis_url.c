@@ -1,4 +1,4 @@
-#include "broker/redis_url.h"
+#include "broker/redis/redis_url.h"
 #include "url_case.h"
 
 static void every_part_is_read(void **state) {

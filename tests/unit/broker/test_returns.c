@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "broker/returns.h"
+#include "broker/common/returns.h"
 #include "test.h"
 
 static uint32_t given(struct returns *returns, const char *id, uint32_t deliveries) {

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "broker/shelf.h"
+#include "broker/common/shelf.h"
 
 static struct parcel *fetched_with(const char *id, const char *body, uint64_t tag) {
     struct message *held = message_new();

@@ -3,7 +3,7 @@
 
 #include <semaphore.h>
 
-#include "broker/station.h"
+#include "broker/common/station.h"
 
 enum { SLEEP_MS = 60 * 1000 };
 

@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "broker/url.h"
+#include "broker/common/url.h"
 
 static enum status parse(const char *text, struct arena *arena, struct url *url, struct err *err) {
     arena_init_heap(arena, 256);

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "broker/builtin.h"
-#include "broker/fake_broker.h"
+#include "broker/builtin/builtin.h"
+#include "broker/builtin/fake_broker.h"
 #include "rig_fakes.h"
 #include "store/fake_store.h"
 

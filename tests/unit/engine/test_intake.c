@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "broker/fake_broker.h"
+#include "broker/builtin/fake_broker.h"
 #include "core/cap.h"
 #include "lease_rig.h"
 

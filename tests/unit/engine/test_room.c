@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "broker/fake_broker.h"
+#include "broker/builtin/fake_broker.h"
 #include "core/cap.h"
 
 static struct rig *rig_capped(uint64_t cap) {

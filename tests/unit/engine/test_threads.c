@@ -9,7 +9,7 @@
 
 #include "base/list.h"
 #include "base/memory.h"
-#include "broker/builtin.h"
+#include "broker/builtin/builtin.h"
 #include "engine/engine.h"
 #include "store/fake_store.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "broker/fake_broker.h"
+#include "broker/builtin/fake_broker.h"
 #include "core/comeback.h"
 #include "store/fake_store.h"
 #include "test.h"

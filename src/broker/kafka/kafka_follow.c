@@ -1,0 +1,319 @@
+/* Pointers are sorted by where they lead. The cluster is asked once which of those topics and
+ * partitions there are; then all of them are read at once, through one queue, each from the first
+ * record that is wanted to the last, with a leap where the next one is far.
+ *
+ *   no such topic or partition, another record comes (compacted),    ──▶ gone
+ *   or outside of the log, which is asked for its ends to be sure
+ *   the record comes                                                 ──▶ found
+ *   anything else (nor is it for good that we may not read a topic), ──▶ later
+ *   and no such topic of a pointer that was just written */
+#include "broker/kafka/kafka_follow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "broker/kafka/kafka_place.h"
+
+enum {
+    KAFKA_FOLLOW_MAX = 32,   /* pointers in one go: their records are in memory together */
+    KAFKA_FOLLOW_NEAR = 256, /* offsets: what is no farther is read up to */
+};
+
+struct trip {
+    struct kafka_follow *follow;
+    struct clock *clock;
+    struct mono until;
+    struct kafka_want wants[KAFKA_FOLLOW_MAX]; /* by place */
+    size_t want_count;
+    struct kafka_place places[KAFKA_FOLLOW_MAX];
+    size_t place_count, reading; /* reading: so many of those are */
+    rd_kafka_queue_t *queue;
+};
+
+static int left_ms(const struct trip *trip) {
+    int64_t left = trip->until.ms - clock_now(trip->clock).mono.ms;
+    return left > 0 ? (int)left : 0;
+}
+
+/* No answer; the pointers that are left stay what they are. */
+static enum status trouble(struct kafka_place *place, rd_kafka_resp_err_t code) {
+    return kafka_client_trouble(&place->url, code, NULL, &place->err);
+}
+
+/* ---- what there is ---- */
+
+static const rd_kafka_metadata_topic_t *find_topic(const struct rd_kafka_metadata *metadata,
+                                                   struct bytes name) {
+    for (int i = 0; i < metadata->topic_cnt; i++)
+        if (bytes_is(name, metadata->topics[i].topic))
+            return &metadata->topics[i];
+    return NULL;
+}
+
+static rd_kafka_resp_err_t look_up(const struct kafka_place *place,
+                                   const struct rd_kafka_metadata *metadata) {
+    const rd_kafka_metadata_topic_t *topic = find_topic(metadata, place->url.topic);
+    if (!topic)
+        return RD_KAFKA_RESP_ERR__TIMED_OUT;
+    if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return topic->err;
+    for (int i = 0; i < topic->partition_cnt; i++)
+        if (topic->partitions[i].id == place->partition)
+            return topic->partitions[i].leader < 0 ? RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE
+                                                   : RD_KAFKA_RESP_ERR_NO_ERROR;
+    return RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION;
+}
+
+/* Of a topic that is new, not every broker has heard. */
+static void judge(const struct trip *trip, struct kafka_place *place, rd_kafka_resp_err_t code) {
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        return;
+    if (trouble(place, code) == STATUS_NOT_FOUND &&
+        !kafka_place_young(place, clock_now(trip->clock).wall))
+        kafka_place_missing(place, place->err.text);
+}
+
+static void ask_topics(struct trip *trip) {
+    const struct rd_kafka_metadata *metadata = NULL;
+    rd_kafka_resp_err_t code =
+        kafka_client_ask(trip->follow->client, NULL, left_ms(trip), &metadata);
+    for (size_t i = 0; i < trip->place_count; i++)
+        judge(trip, &trip->places[i], metadata ? look_up(&trip->places[i], metadata) : code);
+    if (metadata)
+        rd_kafka_metadata_destroy(metadata);
+}
+
+static bool ask_end(const struct trip *trip, struct kafka_place *place, int64_t which,
+                    int64_t *out) {
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_t *one =
+        rd_kafka_topic_partition_list_add(list, place->url.topic.ptr, place->partition);
+    one->offset = which;
+    rd_kafka_resp_err_t code =
+        rd_kafka_offsets_for_times(trip->follow->client, list, left_ms(trip));
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        code = one->err;
+    *out = one->offset;
+    rd_kafka_topic_partition_list_destroy(list);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR && *out < 0)
+        code = RD_KAFKA_RESP_ERR__TIMED_OUT;
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        trouble(place, code);
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+/* ---- reading ---- */
+
+static void start(struct trip *trip, struct kafka_place *place) {
+    place->reading = rd_kafka_consume_start_queue(place->topic, place->partition,
+                                                  kafka_place_next(place), trip->queue) == 0;
+    if (place->reading)
+        trip->reading++;
+    else
+        trouble(place, rd_kafka_last_error());
+}
+
+static void stop(struct trip *trip, struct kafka_place *place) {
+    if (!place->reading)
+        return;
+    rd_kafka_consume_stop(place->topic, place->partition);
+    place->reading = false;
+    trip->reading--;
+}
+
+/* The log ends before what is wanted, or begins behind it. A leader that is new may not know yet
+ * how far the log goes; asked for its end, it says so. */
+static void look_outside(struct trip *trip, struct kafka_place *place) {
+    int64_t low = 0, high = 0;
+    size_t before = place->count - place->next;
+    stop(trip, place);
+    if (!ask_end(trip, place, RD_KAFKA_OFFSET_BEGINNING, &low) ||
+        !ask_end(trip, place, RD_KAFKA_OFFSET_END, &high))
+        return;
+    kafka_place_span(place, low, high);
+    if (kafka_place_done(place))
+        return;
+    if (place->count - place->next < before)
+        start(trip, place);
+    else /* it has changed since */
+        trouble(place, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE);
+}
+
+static void leap(struct trip *trip, struct kafka_place *place, int64_t from) {
+    if (kafka_place_done(place) || kafka_place_next(place) - from <= KAFKA_FOLLOW_NEAR)
+        return;
+    rd_kafka_resp_err_t code =
+        rd_kafka_seek(place->topic, place->partition, kafka_place_next(place), left_ms(trip) + 1);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        return;
+    trouble(place, code);
+    stop(trip, place);
+}
+
+static void take(struct trip *trip, struct kafka_place *place, const rd_kafka_message_t *record) {
+    switch ((int)record->err) {
+    case RD_KAFKA_RESP_ERR_NO_ERROR:
+        kafka_place_take(place, record);
+        leap(trip, place, record->offset);
+        break;
+    case RD_KAFKA_RESP_ERR__PARTITION_EOF:
+        kafka_place_pass(place, record->offset);
+        if (!kafka_place_done(place))
+            look_outside(trip, place);
+        break;
+    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+    case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+        look_outside(trip, place);
+        break;
+    default:
+        trouble(place, record->err);
+        stop(trip, place);
+    }
+    if (kafka_place_done(place))
+        stop(trip, place);
+}
+
+static struct kafka_place *find_place(struct trip *trip, const rd_kafka_message_t *record) {
+    for (size_t i = 0; record->rkt && i < trip->place_count; i++) {
+        struct kafka_place *place = &trip->places[i];
+        if (place->reading && place->partition == record->partition &&
+            bytes_is(place->url.topic, rd_kafka_topic_name(record->rkt)))
+            return place;
+    }
+    return NULL;
+}
+
+static void read_places(struct trip *trip) {
+    for (size_t i = 0; i < trip->place_count; i++)
+        if (!kafka_place_done(&trip->places[i]) && !trip->places[i].err.text[0])
+            start(trip, &trip->places[i]);
+    for (int ms = left_ms(trip); trip->reading > 0 && ms > 0; ms = left_ms(trip)) {
+        rd_kafka_message_t *record = rd_kafka_consume_queue(trip->queue, ms);
+        struct kafka_place *place = record ? find_place(trip, record) : NULL;
+        if (place)
+            take(trip, place, record);
+        if (record)
+            rd_kafka_message_destroy(record);
+    }
+    for (size_t i = 0; i < trip->place_count; i++) {
+        if (trip->places[i].reading)
+            trouble(&trip->places[i], RD_KAFKA_RESP_ERR__TIMED_OUT);
+        stop(trip, &trip->places[i]);
+    }
+}
+
+/* ---- the way there and back ---- */
+
+/* Whoever wrote the pointer may have been given what was not committed, or never is; so are we. */
+static bool open_client(struct kafka_follow *follow, struct err *err) {
+    static const struct kafka_client_setting settings[] = {
+        {"enable.partition.eof", "true"},
+        {"isolation.level", "read_uncommitted"},
+        {"auto.offset.reset", "error"},
+        {"allow.auto.create.topics", "false"},
+        {"fetch.wait.max.ms", "10"},          /* what is asked next does not wait for long */
+        {"fetch.message.max.bytes", "65536"}, /* what is behind a record is not wanted */
+        {"queued.max.messages.kbytes", "1024"},
+    };
+    if (!follow->client)
+        follow->client =
+            kafka_client_new(RD_KAFKA_CONSUMER, follow->url, settings,
+                             sizeof settings / sizeof *settings, rd_kafka_conf_new(), NULL, err);
+    return follow->client != NULL;
+}
+
+static int by_place(const void *one, const void *other) {
+    const struct kafka_pointer *a = &((const struct kafka_want *)one)->to,
+                               *b = &((const struct kafka_want *)other)->to;
+    int topics = strcmp(a->topic, b->topic);
+    if (topics != 0)
+        return topics;
+    if (a->partition != b->partition)
+        return a->partition < b->partition ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static size_t find_wants(struct kafka_hand_record *records, size_t count,
+                         struct kafka_want wants[KAFKA_FOLLOW_MAX]) {
+    size_t found = 0;
+    for (size_t i = 0; i < count && found < KAFKA_FOLLOW_MAX; i++)
+        if (kafka_pointer_read(records[i].held, &wants[found].to))
+            wants[found++].record = &records[i];
+    return found;
+}
+
+static size_t of_one_partition(const struct kafka_want *wants, size_t count) {
+    size_t same = 1;
+    while (same < count && kafka_pointer_same_partition(&wants[same].to, &wants->to))
+        same++;
+    return same;
+}
+
+static void open_place(struct trip *trip, struct kafka_want *wants, size_t count) {
+    struct kafka_place *place = &trip->places[trip->place_count++];
+    *place = (struct kafka_place){.url = *trip->follow->url,
+                                  .partition = wants->to.partition,
+                                  .wants = wants,
+                                  .count = count,
+                                  .pool = trip->follow->pool};
+    place->url.topic = bytes_of(wants->to.topic);
+    kafka_message_head(place->url.topic, place->partition, &place->head);
+    place->topic = rd_kafka_topic_new(trip->follow->client, wants->to.topic, NULL);
+    if (!place->topic)
+        trouble(place, rd_kafka_last_error());
+}
+
+static void go(struct trip *trip) {
+    size_t same;
+    qsort(trip->wants, trip->want_count, sizeof *trip->wants, by_place);
+    for (size_t i = 0; i < trip->want_count; i += same) {
+        same = of_one_partition(trip->wants + i, trip->want_count - i);
+        open_place(trip, trip->wants + i, same);
+    }
+    trip->queue = rd_kafka_queue_new(trip->follow->client);
+    ask_topics(trip);
+    read_places(trip);
+    rd_kafka_queue_destroy(trip->queue);
+    for (size_t i = 0; i < trip->place_count; i++)
+        if (trip->places[i].topic)
+            rd_kafka_topic_destroy(trip->places[i].topic);
+}
+
+/* The first pointer holds up all others: whether that was answered is what counts. */
+static enum status tell(const struct trip *trip, const struct kafka_hand_record *first,
+                        struct err *err) {
+    struct kafka_pointer to;
+    if (!kafka_pointer_read(first->held, &to))
+        return STATUS_OK;
+    for (size_t i = 0; i < trip->place_count; i++)
+        if (kafka_pointer_same_partition(&trip->places[i].wants->to, &to))
+            *err = trip->places[i].err;
+    return err->status;
+}
+
+enum status kafka_follow_some(struct kafka_follow *follow, struct kafka_hand_record *records,
+                              size_t count, struct clock *clock, struct mono until,
+                              struct err *err) {
+    if (!open_client(follow, err))
+        return err->status;
+    struct trip *trip = memory_new(sizeof *trip);
+    trip->follow = follow;
+    trip->clock = clock;
+    trip->until = until;
+    trip->want_count = find_wants(records, count, trip->wants);
+    enum status status = STATUS_OK;
+    if (trip->want_count > 0) {
+        const struct kafka_hand_record *first = trip->wants[0].record;
+        go(trip);
+        status = tell(trip, first, err);
+    }
+    free(trip);
+    return status;
+}
+
+void kafka_follow_close(struct kafka_follow *follow) {
+    if (follow->client)
+        rd_kafka_destroy(follow->client);
+    follow->client = NULL;
+}

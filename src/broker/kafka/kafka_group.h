@@ -1,0 +1,69 @@
+/* kafka_group: our member of a consumer group. It reads the partitions that the group gives us into
+ * a kafka_hand, commits what is settled there, and notices trouble. Everything is called on the
+ * source's thread; librdkafka's own threads only ring the bell.
+ *
+ *   watching ──wanted──▶ joining ──assigned──▶ reading ⇄ paused (not wanted)
+ *                           ▲                     │
+ *                           └───────revoked───────┘   what is settled is committed before
+ *
+ * The name of a member is the same in every life, so that one that was killed has its partitions
+ * back at once; while it is away, they wait for it until its session is over.
+ *
+ * Each partition has a queue of its own in librdkafka, which is read only while there is room, so
+ * that a partition whose ledger is full, or whose next record is a pointer that cannot be followed,
+ * holds up no other. */
+#ifndef BROKER_KAFKA_GROUP_H
+#define BROKER_KAFKA_GROUP_H
+
+#include "base/mailbox.h"
+#include "broker/common/contact.h"
+#include "broker/kafka/kafka_detour.h"
+#include "broker/kafka/kafka_follow.h"
+#include "broker/kafka/kafka_message.h"
+
+/* One partition's records. */
+struct kafka_feed {
+    rd_kafka_queue_t *queue;    /* NULL: not ours */
+    bool looked;                /* its committed offset is known */
+    struct kafka_head head;     /* of its records' texts */
+    struct kafka_detour detour; /* read, and not in the hand: a pointer is to be followed */
+    bool told;                  /* people know that it cannot be … */
+    int64_t follow_ms;          /* … how long it is waited for; 0: as long as at first … */
+    struct mono next_follow;    /* … and not before this */
+    size_t most;                /* records that lay in it, at most, since it was last prodded */
+};
+
+struct kafka_group {
+    const struct kafka_url *url;
+    const char *member; /* our name in the group, the same in every life */
+    struct kafka_hand *hand;
+    struct contact *contact;
+    struct mailbox *bell;
+    struct pool *pool;          /* of what records become */
+    struct body_memory *memory; /* that their bodies count towards; NULL: no limit */
+
+    rd_kafka_t *client; /* NULL: not made */
+    struct kafka_follow follow;
+    struct kafka_feed *feeds;
+    size_t feed_count;
+    size_t partition_count;         /* of the topic, as last known; 0: not yet */
+    size_t ahead_kib;               /* what the client reads ahead of us of each */
+    size_t turn, look, follow_turn; /* which partition is read, looked at, followed next */
+    bool subscribed;                /* from when messages are first wanted */
+    bool joined;                    /* partitions were shared out, some of them or none to us */
+    bool paused;
+    bool broken;     /* librdkafka gave up on this client */
+    bool committing; /* an answer is awaited */
+    bool alive;      /* something came since the last probe … */
+    bool fed;        /* … and records since the last turn */
+    struct err last; /* what a broker connection ended with */
+    struct mono next_commit, next_probe, next_look, next_trim;
+};
+
+/* One turn: opens the client when it is time to, serves it, reads, commits, looks around. Until
+ * when to sleep unless the bell rings. */
+struct mono kafka_group_turn(struct kafka_group *group, struct clock *clock);
+/* Commits what is settled and leaves the group, for a bounded time. */
+void kafka_group_close(struct kafka_group *group, struct clock *clock);
+
+#endif

@@ -1,0 +1,315 @@
+/* One thread gives what was posted to librdkafka, which sends it in batches, and hears from it what
+ * became of each. librdkafka tries again by itself for as long as KAFKA_DELIVERY_MS; an item that
+ * failed then may be in the topic all the same, and is published again. */
+#include "broker/kafka/kafka_sink.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/list.h"
+#include "base/mailbox.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "broker/common/contact.h"
+#include "broker/kafka/kafka_client.h"
+#include "broker/kafka/kafka_peek.h"
+
+#define KAFKA_DELIVERY_MS "10000"
+
+enum {
+    KAFKA_SINK_SLEEP_MS = 1000, /* librdkafka wants to be polled now and then */
+    KAFKA_SINK_CLOSE_MS = 1000,
+    KAFKA_SINK_CONNECT_MS = 10000, /* when it is only tried out */
+    KAFKA_SINK_NULLS_MAX = 2048,   /* names of headers that had no value */
+};
+
+struct kafka_sink {
+    struct sink sink;
+    struct clock *clock;
+    struct arena arena; /* the texts of url */
+    struct kafka_url url;
+    struct mailbox mailbox;
+    atomic_bool closing;
+    pthread_t thread;
+
+    /* The thread's own. */
+    struct contact contact;
+    rd_kafka_t *client; /* NULL: not made */
+    bool broken;        /* librdkafka gave up on this client */
+    struct err last;    /* what a broker connection ended with */
+};
+
+/* A posted item. */
+struct order {
+    struct mail mail;
+    struct sink_item *item;
+};
+
+/* ---- what becomes of an item ---- */
+
+/* One that the topic does not take is no trouble with the cluster. */
+static void fail(struct kafka_sink *kafka, struct sink_item *item, const struct err *err) {
+    if (err->status == STATUS_UNREACHABLE || err->status == STATUS_FORBIDDEN)
+        contact_lost(&kafka->contact, clock_now(kafka->clock).mono, err);
+    item->done(item, err->status, err);
+}
+
+static void on_delivered(rd_kafka_t *client, const rd_kafka_message_t *message, void *arg) {
+    (void)client;
+    struct kafka_sink *kafka = arg;
+    struct sink_item *item = message->_private;
+    struct err err;
+    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        kafka->last = (struct err){STATUS_OK, ""};
+        if (!kafka->contact.health.connected)
+            contact_made(&kafka->contact, clock_now(kafka->clock).mono);
+        item->done(item, STATUS_OK, NULL);
+        return;
+    }
+    kafka_client_trouble(&kafka->url, message->err, NULL, &err);
+    /* Why a broker was not reached says more than that time ran out. */
+    fail(kafka, item,
+         err.status == STATUS_UNREACHABLE && kafka->last.text[0] ? &kafka->last : &err);
+}
+
+static void on_error(rd_kafka_t *client, int code, const char *detail, void *arg) {
+    (void)client;
+    struct kafka_sink *kafka = arg;
+    kafka->broken |= code == RD_KAFKA_RESP_ERR__FATAL;
+    if (code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+        kafka_client_trouble(&kafka->url, code, detail, &kafka->last);
+}
+
+/* ---- the client ---- */
+
+static void on_event(rd_kafka_t *client, void *arg) {
+    (void)client;
+    mailbox_ring(arg);
+}
+
+static bool open_client(struct kafka_sink *kafka, struct err *err) {
+    static const struct kafka_client_setting settings[] = {
+        {"enable.idempotence", "true"},
+        {"message.timeout.ms", KAFKA_DELIVERY_MS},
+        /* A topic that is unknown for so long is not there: */
+        {"topic.metadata.propagation.max.ms", "3000"},
+        {"message.max.bytes", "67108864"}, /* the topic has a limit of its own */
+        {"queue.buffering.max.kbytes", "65536"},
+        {"partitioner", "murmur2_random"}, /* as Java's clients do */
+    };
+    if (kafka->client)
+        return true;
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    rd_kafka_conf_set_dr_msg_cb(conf, on_delivered);
+    rd_kafka_conf_set_error_cb(conf, on_error);
+    kafka->client = kafka_client_new(RD_KAFKA_PRODUCER, &kafka->url, settings,
+                                     sizeof settings / sizeof *settings, conf, kafka, err);
+    if (!kafka->client)
+        return false;
+    rd_kafka_queue_t *events = rd_kafka_queue_get_main(kafka->client);
+    rd_kafka_queue_cb_event_enable(events, on_event, &kafka->mailbox);
+    rd_kafka_queue_destroy(events);
+    return true;
+}
+
+/* Everything that is under way fails. */
+static void close_client(struct kafka_sink *kafka) {
+    if (!kafka->client)
+        return;
+    rd_kafka_purge(kafka->client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+    rd_kafka_flush(kafka->client, KAFKA_SINK_CLOSE_MS);
+    rd_kafka_destroy(kafka->client);
+    kafka->client = NULL;
+    kafka->broken = false;
+}
+
+/* ---- publishing ---- */
+
+struct destination {
+    const char *topic;
+    int32_t partition;
+    bool tombstone;
+    struct bytes *null_headers; /* their names */
+    size_t null_count;
+};
+
+/* The dead letters of others may not say it: then it is the producer's to choose. */
+static bool read_partition(struct json origin, int32_t *out) {
+    struct json member;
+    int64_t number = RD_KAFKA_PARTITION_UA;
+    if (json_get(origin, "partition", &member) && !json_i64(member, &number))
+        return false;
+    *out = (int32_t)number;
+    return number >= RD_KAFKA_PARTITION_UA && number <= INT32_MAX;
+}
+
+static void read_nulls(struct json origin, struct arena *arena, struct destination *out) {
+    struct json names;
+    if (!json_get(origin, "null_headers", &names) || names.type != JSON_ARRAY)
+        return;
+    out->null_headers = arena_alloc(arena, KAFKA_SINK_NULLS_MAX * sizeof *out->null_headers);
+    for (struct json_walk walk = json_walk(names);
+         out->null_count < KAFKA_SINK_NULLS_MAX && json_step(&walk);)
+        out->null_count +=
+            json_string(walk.value, arena, &out->null_headers[out->null_count]) ? 1 : 0;
+}
+
+/* Where a message came from, as kafka_message.c wrote it. */
+static bool read_origin(const struct sink_item *item, struct arena *arena,
+                        struct destination *out) {
+    struct json origin, member;
+    struct bytes topic;
+    if (json_parse(item->origin, &origin, NULL) != STATUS_OK ||
+        !json_get(origin, "topic", &member) || !json_string(member, arena, &topic) ||
+        !read_partition(origin, &out->partition))
+        return false;
+    out->topic = arena_cstr(arena, topic);
+    out->tombstone = json_get(origin, "tombstone", &member) && item->body.len == 0;
+    read_nulls(origin, arena, out);
+    return true;
+}
+
+static bool has_content_type(const struct sink_item *item) {
+    for (size_t i = 0; i < item->header_count; i++)
+        if (bytes_eq_nocase(item->headers[i].name, BYTES("content-type")))
+            return true;
+    return false;
+}
+
+static bool is_null(const struct rule_header *header, const struct destination *to) {
+    for (size_t i = 0; header->value.len == 0 && i < to->null_count; i++)
+        if (bytes_eq(to->null_headers[i], header->name))
+            return true;
+    return false;
+}
+
+/* What goes back goes as it came; elsewhere its content type is told. */
+static rd_kafka_headers_t *make_headers(const struct sink_item *item,
+                                        const struct destination *to) {
+    rd_kafka_headers_t *headers = rd_kafka_headers_new(item->header_count + 1);
+    for (size_t i = 0; i < item->header_count; i++) {
+        const struct rule_header *header = &item->headers[i];
+        const char *value = header->value.ptr ? header->value.ptr : "";
+        rd_kafka_header_add(headers, header->name.ptr, (ssize_t)header->name.len,
+                            is_null(header, to) ? NULL : value, (ssize_t)header->value.len);
+    }
+    if (item->origin.len == 0 && item->content_type.len > 0 && !has_content_type(item))
+        rd_kafka_header_add(headers, "content-type", -1, item->content_type.ptr,
+                            (ssize_t)item->content_type.len);
+    return headers;
+}
+
+static rd_kafka_resp_err_t produce(struct kafka_sink *kafka, struct sink_item *item,
+                                   const struct destination *to) {
+    bool tombstone = to->tombstone || !item->body.ptr;
+    rd_kafka_headers_t *headers = make_headers(item, to);
+    rd_kafka_resp_err_t code = rd_kafka_producev(
+        kafka->client, RD_KAFKA_V_TOPIC(to->topic), RD_KAFKA_V_PARTITION(to->partition),
+        RD_KAFKA_V_VALUE((void *)(tombstone ? NULL : item->body.ptr), item->body.len),
+        RD_KAFKA_V_KEY(item->key.ptr, item->key.len), RD_KAFKA_V_HEADERS(headers),
+        RD_KAFKA_V_OPAQUE(item), RD_KAFKA_V_END);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        rd_kafka_headers_destroy(headers);
+    return code;
+}
+
+static void publish_item(struct kafka_sink *kafka, struct sink_item *item) {
+    struct arena arena;
+    struct err err = {STATUS_OK, ""};
+    struct destination to = {.topic = kafka->url.topic.ptr, .partition = RD_KAFKA_PARTITION_UA};
+    arena_init_heap(&arena, KAFKA_URL_TOPIC_MAX);
+    if (item->origin.len > 0 && !read_origin(item, &arena, &to)) {
+        err_set(&err, STATUS_INVALID, "kafka: the message does not come from a topic's partition");
+        fail(kafka, item, &err);
+    } else if (!open_client(kafka, &err)) {
+        fail(kafka, item, &err);
+    } else {
+        rd_kafka_resp_err_t code = produce(kafka, item, &to);
+        if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+            kafka_client_trouble(&kafka->url, code, NULL, &err);
+            fail(kafka, item, &err);
+        }
+    }
+    arena_free(&arena);
+}
+
+static void publish_posted(struct kafka_sink *kafka) {
+    struct mail *next;
+    for (struct mail *mail = mailbox_take(&kafka->mailbox); mail; mail = next) {
+        struct order *order = CONTAINER_OF(mail, struct order, mail);
+        struct sink_item *item = order->item;
+        next = mail->next;
+        free(order);
+        publish_item(kafka, item);
+    }
+}
+
+static void *run(void *arg) {
+    struct kafka_sink *kafka = arg;
+    while (!atomic_load(&kafka->closing)) {
+        publish_posted(kafka);
+        if (kafka->client)
+            rd_kafka_poll(kafka->client, 0);
+        if (kafka->broken)
+            close_client(kafka);
+        struct mono now = clock_now(kafka->clock).mono;
+        mailbox_wait(&kafka->mailbox,
+                     kafka->client ? mono_after(now, KAFKA_SINK_SLEEP_MS) : MONO_NEVER);
+    }
+    close_client(kafka);
+    return NULL;
+}
+
+/* ---- the outside ---- */
+
+static void sink_publish(struct sink *sink, struct sink_item *item) {
+    struct kafka_sink *kafka = CONTAINER_OF(sink, struct kafka_sink, sink);
+    struct order *order = memory_new(sizeof *order);
+    order->item = item;
+    mailbox_post(&kafka->mailbox, &order->mail);
+}
+
+static void sink_free(struct sink *sink) {
+    struct kafka_sink *kafka = CONTAINER_OF(sink, struct kafka_sink, sink);
+    atomic_store(&kafka->closing, true);
+    mailbox_ring(&kafka->mailbox);
+    pthread_join(kafka->thread, NULL);
+    mailbox_free(&kafka->mailbox);
+    contact_free(&kafka->contact);
+    arena_free(&kafka->arena);
+    free(kafka);
+}
+
+static const struct sink_vtable vtable = {
+    .kind = "kafka", .publish = sink_publish, .free = sink_free};
+
+enum status kafka_sink_check(struct bytes url, struct err *err) {
+    struct kafka_url parsed;
+    return kafka_url_sink(url, NULL, &parsed, err);
+}
+
+enum status kafka_sink_connect(const struct sink_options *options, struct err *err) {
+    struct broker_options look = {.url = options->url, .clock = options->clock, .quiet = true};
+    struct peek *peek = kafka_peek_new(&look);
+    enum status status = peek_begin_within(peek, options->clock, KAFKA_SINK_CONNECT_MS, err);
+    peek->vtable->free(peek);
+    return status;
+}
+
+struct sink *kafka_sink_new(const struct sink_options *options) {
+    struct kafka_sink *kafka = memory_new(sizeof *kafka);
+    kafka->sink.vtable = &vtable;
+    kafka->clock = options->clock;
+    arena_init_heap(&kafka->arena, URL_TEXT_MAX);
+    enum status status = options->source
+                             ? kafka_url_peek(options->url, &kafka->arena, &kafka->url, NULL)
+                             : kafka_url_sink(options->url, &kafka->arena, &kafka->url, NULL);
+    assert(status == STATUS_OK);
+    (void)status;
+    contact_init(&kafka->contact, BYTES("sink kafka"), options->seed);
+    mailbox_init(&kafka->mailbox);
+    thread_start(&kafka->thread, "kafka-sink", run, kafka);
+    return &kafka->sink;
+}

@@ -1,0 +1,154 @@
+#include "broker/kafka/kafka_source.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/thread.h"
+#include "broker/kafka/kafka_group.h"
+
+struct kafka_source {
+    struct broker broker;
+    struct clock *clock;
+    struct arena arena; /* the texts of url and group */
+    struct kafka_url url;
+    struct contact contact;
+    struct kafka_hand hand;
+    struct mailbox bell; /* wakes the thread; no mail comes */
+    struct kafka_group group;
+    atomic_bool closing;
+    bool started;
+    pthread_t thread;
+};
+
+static struct kafka_source *self(struct broker *broker) {
+    return CONTAINER_OF(broker, struct kafka_source, broker);
+}
+
+static void *run(void *arg) {
+    struct kafka_source *source = arg;
+    while (!atomic_load(&source->closing))
+        mailbox_wait(&source->bell, kafka_group_turn(&source->group, source->clock));
+    kafka_group_close(&source->group, source->clock);
+    return NULL;
+}
+
+static size_t source_receive(struct broker *broker, struct instant now, struct message **out,
+                             size_t max) {
+    struct kafka_source *source = self(broker);
+    size_t count;
+    if (kafka_hand_receive(&source->hand, now.mono, out, max, &count))
+        mailbox_ring(&source->bell);
+    return count;
+}
+
+static void source_settle(struct broker *broker, struct message *held) {
+    struct kafka_source *source = self(broker);
+    if (kafka_hand_settle(&source->hand, held))
+        mailbox_ring(&source->bell);
+}
+
+static void source_hand_back(struct broker *broker, struct message *held_take, struct instant due) {
+    kafka_hand_back(&self(broker)->hand, held_take, due.mono);
+}
+
+static struct mono source_next_wake(struct broker *broker) {
+    return kafka_hand_next_wake(&self(broker)->hand);
+}
+
+static uint64_t source_lag(struct broker *broker) {
+    return kafka_hand_lag(&self(broker)->hand);
+}
+
+static bool source_drained(struct broker *broker) {
+    return kafka_hand_drained(&self(broker)->hand);
+}
+
+/* What was read ahead stays at hand: the group keeps the partition for us either way. */
+static void source_want(struct broker *broker, bool wanted) {
+    struct kafka_source *source = self(broker);
+    if (kafka_hand_want(&source->hand, wanted))
+        mailbox_ring(&source->bell);
+}
+
+static void source_health(struct broker *broker, struct broker_health *out) {
+    contact_health(&self(broker)->contact, out);
+}
+
+static void source_listen(struct broker *broker, void (*ready)(void *arg), void *arg) {
+    struct kafka_source *source = self(broker);
+    contact_listen(&source->contact, ready, arg);
+    assert(!source->started);
+    source->started = true;
+    thread_start(&source->thread, "kafka-source", run, source);
+}
+
+static void source_free(struct broker *broker) {
+    struct kafka_source *source = self(broker);
+    atomic_store(&source->closing, true);
+    mailbox_ring(&source->bell);
+    if (source->started)
+        pthread_join(source->thread, NULL);
+    kafka_hand_free(&source->hand);
+    pool_close(source->group.pool);
+    contact_free(&source->contact);
+    mailbox_free(&source->bell);
+    arena_free(&source->arena);
+    free(source);
+}
+
+static const struct broker_vtable vtable = {
+    .kind = "kafka",
+    .receive = source_receive,
+    .settle = source_settle,
+    .hand_back = source_hand_back,
+    .next_wake = source_next_wake,
+    .lag = source_lag,
+    .drained = source_drained,
+    .want = source_want,
+    .health = source_health,
+    .listen = source_listen,
+    .free = source_free,
+};
+
+enum status kafka_source_check(struct bytes url, struct err *err) {
+    struct kafka_url parsed;
+    return kafka_url_source(url, NULL, &parsed, err);
+}
+
+/* Two queues of one server may be members of one group. To a member that comes back the group gives
+ * what it had: where that was another topic, it must not be the same one. */
+static const char *member_name(const struct broker_options *options, struct bytes topic,
+                               struct arena *arena) {
+    struct buf name;
+    buf_init_heap(&name, URL_TEXT_MAX);
+    buf_printf(&name, "%.*s-%.*s-%08x", BYTES_ARG(options->instance), BYTES_ARG(options->queue),
+               (unsigned)bytes_hash(topic));
+    const char *text = arena_cstr(arena, buf_view(&name));
+    buf_free(&name);
+    return text;
+}
+
+struct broker *kafka_source_new(const struct broker_options *options) {
+    struct kafka_source *source = memory_new(sizeof *source);
+    source->broker.vtable = &vtable;
+    source->clock = options->clock;
+    arena_init_heap(&source->arena, URL_TEXT_MAX);
+    enum status status = kafka_url_source(options->url, &source->arena, &source->url, NULL);
+    assert(status == STATUS_OK);
+    (void)status;
+    contact_init_source(&source->contact, "kafka", options);
+    kafka_hand_init(&source->hand);
+    mailbox_init(&source->bell);
+    source->group =
+        (struct kafka_group){.url = &source->url,
+                             .member = member_name(options, source->url.topic, &source->arena),
+                             .hand = &source->hand,
+                             .contact = &source->contact,
+                             .bell = &source->bell,
+                             .memory = options->memory,
+                             .pool = pool_new()};
+    source->group.follow = (struct kafka_follow){.url = &source->url, .pool = source->group.pool};
+    return &source->broker;
+}

@@ -1,0 +1,20 @@
+/* nats_message: what JetStream delivers as a message of ours. */
+#ifndef BROKER_NATS_MESSAGE_H
+#define BROKER_NATS_MESSAGE_H
+
+#include <nats/nats.h>
+
+#include "broker/common/shelf.h"
+#include "port/sink.h"
+
+/* A parcel with the subject of its acknowledgement. Its id is STREAM:SEQUENCE. NULL: it is not from
+ * JetStream. */
+struct parcel *nats_message_read(natsMsg *message);
+
+/* An item to publish, with its stamp for the server to know it again; the caller destroys it. Where
+ * it has an origin, it goes to the subject that it had. Headers that meant something to the server
+ * are left out, and those that NATS cannot carry. NULL: it has no subject, or there is no memory.
+ */
+natsMsg *nats_message_make(const struct sink_item *item, const char *subject, const char *reply);
+
+#endif

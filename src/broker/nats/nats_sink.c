@@ -1,0 +1,374 @@
+/* One thread owns the connection and publishes what was posted, a group at a time: all of a group
+ * is sent, each with a reply subject of its own, then the answers are read. The server answers when
+ * a stream has it; where none listens on the subject, it says so.
+ *
+ * An item that failed may be there all the same; published again, its Nats-Msg-Id keeps it from
+ * being there twice. */
+#include "broker/nats/nats_sink.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/list.h"
+#include "base/mailbox.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "broker/common/contact.h"
+#include "broker/nats/nats_inbox.h"
+#include "broker/nats/nats_message.h"
+
+enum {
+    NATS_GROUP_MAX = 64, /* sent before their answers are read */
+    NATS_CONFIRM_TIMEOUT_MS = 10000,
+    NATS_LOOK_MS = 200, /* between looks at whether the connection is there */
+    NATS_REPLY_MAX = 256,
+};
+
+struct nats_sink {
+    struct sink sink;
+    struct clock *clock;
+    struct arena arena; /* the texts of url */
+    struct nats_url url;
+    struct mailbox mailbox;
+    struct mailbox answers;
+    struct bell bell; /* the connection's: slept on only while it is closed */
+    atomic_bool closing;
+    pthread_t thread;
+
+    /* The thread's own. */
+    struct nats_connection connection;
+    struct contact contact;
+    struct nats_inbox inbox; /* answers come to its NAME.<number> */
+    uint64_t last_number;    /* of what was published */
+};
+
+/* A posted item. */
+struct order {
+    struct mail mail;
+    struct sink_item *item;
+};
+
+/* One answer that came. */
+struct reply {
+    struct mail mail;
+    natsMsg *message;
+};
+
+/* One item under way. */
+struct shipment {
+    struct sink_item *item;
+    uint64_t number;
+    bool answered;
+    struct err err; /* status OK: it arrived */
+};
+
+struct group {
+    struct shipment shipments[NATS_GROUP_MAX];
+    size_t count, open;
+};
+
+/* ---- the connection ---- */
+
+static void on_answer(natsConnection *nc, natsSubscription *subscription, natsMsg *message,
+                      void *arg) {
+    struct nats_sink *nats = arg;
+    struct reply *reply = memory_new(sizeof *reply);
+    (void)nc, (void)subscription;
+    reply->message = message;
+    mailbox_post(&nats->answers, &reply->mail);
+}
+
+/* Answers that come too late are to what has failed. */
+static void drop_answers(struct nats_sink *nats) {
+    for (struct mail *mail = mailbox_take(&nats->answers), *next; mail; mail = next) {
+        struct reply *reply = CONTAINER_OF(mail, struct reply, mail);
+        next = mail->next;
+        natsMsg_Destroy(reply->message);
+        free(reply);
+    }
+}
+
+static void disconnect(struct nats_sink *nats) {
+    nats_inbox_close(&nats->inbox);
+    nats_connection_close(&nats->connection);
+    drop_answers(nats);
+}
+
+static void give_up_connection(struct nats_sink *nats, const struct err *err) {
+    disconnect(nats);
+    contact_lost(&nats->contact, clock_now(nats->clock).mono, err);
+}
+
+static bool open_sink(struct nats_sink *nats, struct err *err) {
+    return nats_connection_open(&nats->connection, &nats->url, &nats->bell, NATS_WAIT_MS, err) &&
+           nats_inbox_open(&nats->inbox, &nats->connection, on_answer, nats, err);
+}
+
+static bool connect_if_needed(struct nats_sink *nats, struct err *err) {
+    struct broker_health last;
+    if (nats->connection.nc && atomic_load(&nats->connection.end.ended))
+        disconnect(nats);
+    if (nats->connection.nc)
+        return true;
+    if (clock_now(nats->clock).mono.ms < nats->contact.next_try.ms) {
+        contact_health(&nats->contact, &last);
+        *err = last.trouble;
+        return false;
+    }
+    if (!open_sink(nats, err)) {
+        give_up_connection(nats, err);
+        return false;
+    }
+    contact_made(&nats->contact, clock_now(nats->clock).mono);
+    return true;
+}
+
+/* ---- sending ---- */
+
+static void answer(struct group *group, struct shipment *shipment) {
+    shipment->answered = true;
+    group->open--;
+}
+
+/* An item that cannot be sent is answered here; what else goes wrong is the connection's. */
+static bool send_one(struct nats_sink *nats, struct group *group, struct shipment *shipment,
+                     struct err *err) {
+    char reply[NATS_REPLY_MAX];
+    shipment->number = ++nats->last_number;
+    snprintf(reply, sizeof reply, "%s.%llu", nats->inbox.name,
+             (unsigned long long)shipment->number);
+    natsMsg *message = nats_message_make(shipment->item, nats->url.subject.ptr, reply);
+    natsStatus status =
+        message ? natsConnection_PublishMsg(nats->connection.nc, message) : NATS_INVALID_SUBJECT;
+    natsMsg_Destroy(message);
+    if (status == NATS_MAX_PAYLOAD || status == NATS_INVALID_SUBJECT) {
+        err_set(&shipment->err, STATUS_TOO_LARGE, "nats: %s",
+                status == NATS_MAX_PAYLOAD ? "it is larger than the server takes"
+                                           : "it has no subject to go to");
+        answer(group, shipment);
+        return true;
+    }
+    return nats_connection_did(&nats->connection, status, "publish", err);
+}
+
+/* ---- answers ---- */
+
+static enum status no_stream(const struct nats_url *url, struct err *err) {
+    return err_set(err, STATUS_NOT_FOUND, "nats: no stream takes subject %.*s",
+                   BYTES_ARG(url->subject));
+}
+
+/* More than the stream's max_msg_size. */
+static bool is_too_large(struct json verdict) {
+    struct json error, code;
+    return json_get(verdict, "error", &error) && json_get(error, "err_code", &code) &&
+           bytes_is(code.text, "10054");
+}
+
+static void read_verdict(struct nats_sink *nats, natsMsg *message, struct shipment *shipment) {
+    struct bytes data = {natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message)};
+    struct arena arena;
+    struct json verdict;
+    struct bytes words;
+    arena_init_heap(&arena, 512);
+    if (natsMsg_IsNoResponders(message))
+        no_stream(&nats->url, &shipment->err);
+    else if (json_parse(data, &verdict, NULL) != STATUS_OK)
+        err_set(&shipment->err, STATUS_BUSY, "nats: the server's answer is not understood");
+    else if (nats_connection_refused(verdict, &arena, &words))
+        err_set(&shipment->err, is_too_large(verdict) ? STATUS_TOO_LARGE : STATUS_BUSY,
+                "nats: %.*s", BYTES_ARG(bytes_clip(words, 300)));
+    arena_free(&arena);
+}
+
+static void take_answer(struct nats_sink *nats, struct group *group, natsMsg *message) {
+    struct bytes subject = bytes_of(natsMsg_GetSubject(message));
+    size_t prefix = bytes_of(nats->inbox.name).len + 1;
+    uint64_t number;
+    if (!bytes_u64(bytes_cut(subject, prefix, subject.len), &number))
+        return;
+    for (size_t i = 0; i < group->count; i++) {
+        struct shipment *shipment = &group->shipments[i];
+        if (shipment->number != number || shipment->answered)
+            continue;
+        read_verdict(nats, message, shipment);
+        answer(group, shipment);
+    }
+}
+
+static void take_answers(struct nats_sink *nats, struct group *group) {
+    for (struct mail *mail = mailbox_take(&nats->answers), *next; mail; mail = next) {
+        struct reply *reply = CONTAINER_OF(mail, struct reply, mail);
+        next = mail->next;
+        take_answer(nats, group, reply->message);
+        natsMsg_Destroy(reply->message);
+        free(reply);
+    }
+}
+
+static bool read_answers(struct nats_sink *nats, struct group *group, struct err *err) {
+    struct mono now = clock_now(nats->clock).mono, end = mono_after(now, NATS_CONFIRM_TIMEOUT_MS);
+    while (group->open > 0) {
+        natsStatus status = NATS_OK;
+        if (atomic_load(&nats->connection.end.ended))
+            status = NATS_CONNECTION_CLOSED;
+        else if (now.ms >= end.ms)
+            status = NATS_TIMEOUT;
+        if (!nats_connection_did(&nats->connection, status, "wait for a confirm", err))
+            return false;
+        mailbox_wait(&nats->answers, mono_earlier(end, mono_after(now, NATS_LOOK_MS)));
+        take_answers(nats, group);
+        now = clock_now(nats->clock).mono;
+    }
+    return true;
+}
+
+/* ---- a group ---- */
+
+static void finish(struct group *group, bool well, const struct err *err) {
+    for (size_t i = 0; i < group->count; i++) {
+        struct shipment *shipment = &group->shipments[i];
+        if (!well && !shipment->answered)
+            shipment->err = *err;
+        bool arrived = shipment->err.status == STATUS_OK;
+        shipment->item->done(shipment->item, shipment->err.status, arrived ? NULL : &shipment->err);
+    }
+}
+
+static void publish_group(struct nats_sink *nats, struct group *group) {
+    struct err err;
+    bool connected = connect_if_needed(nats, &err), well = connected;
+    group->open = group->count;
+    for (size_t i = 0; well && i < group->count; i++)
+        well = send_one(nats, group, &group->shipments[i], &err);
+    well = well && read_answers(nats, group, &err);
+    if (connected && !well)
+        give_up_connection(nats, &err);
+    finish(group, well, &err);
+}
+
+static void publish_posted(struct nats_sink *nats) {
+    struct mail *mail = mailbox_take(&nats->mailbox);
+    while (mail) {
+        struct group group = {.count = 0};
+        while (mail && group.count < NATS_GROUP_MAX) {
+            struct order *order = CONTAINER_OF(mail, struct order, mail);
+            mail = mail->next;
+            group.shipments[group.count++] = (struct shipment){.item = order->item};
+            free(order);
+        }
+        publish_group(nats, &group);
+    }
+}
+
+static void *run(void *arg) {
+    struct nats_sink *nats = arg;
+    while (!atomic_load(&nats->closing)) {
+        publish_posted(nats);
+        mailbox_wait(&nats->mailbox, MONO_NEVER);
+    }
+    disconnect(nats);
+    return NULL;
+}
+
+/* ---- the outside ---- */
+
+static void nats_publish(struct sink *sink, struct sink_item *item) {
+    struct nats_sink *nats = CONTAINER_OF(sink, struct nats_sink, sink);
+    struct order *order = memory_new(sizeof *order);
+    order->item = item;
+    mailbox_post(&nats->mailbox, &order->mail);
+}
+
+static void nats_free(struct sink *sink) {
+    struct nats_sink *nats = CONTAINER_OF(sink, struct nats_sink, sink);
+    atomic_store(&nats->closing, true);
+    mailbox_ring(&nats->mailbox);
+    pthread_join(nats->thread, NULL);
+    mailbox_free(&nats->mailbox);
+    mailbox_free(&nats->answers);
+    contact_free(&nats->contact);
+    bell_free(&nats->bell);
+    arena_free(&nats->arena);
+    free(nats);
+}
+
+static const struct sink_vtable vtable = {
+    .kind = "nats", .publish = nats_publish, .free = nats_free};
+
+enum status nats_sink_check(struct bytes url, struct err *err) {
+    struct nats_url parsed;
+    return nats_url_sink(url, NULL, &parsed, err);
+}
+
+/* Who may publish need not be allowed to look. The question is not answered then; that it may not
+ * be asked is said beside it. */
+static bool look_refused(struct nats_connection *connection, struct err *err) {
+    const char *words = NULL;
+    if (natsConnection_GetLastError(connection->nc, &words) != NATS_NOT_PERMITTED)
+        return false;
+    err_set(err, STATUS_OK, "which stream takes subject %.*s may not be asked: %.300s",
+            BYTES_ARG(connection->url->subject), words ? words : "");
+    return true;
+}
+
+static enum status look(struct nats_connection *connection, struct arena *arena, struct err *err) {
+    struct buf subject;
+    struct json answer, total;
+    int64_t count;
+    buf_init_heap(&subject, URL_TEXT_MAX * 2);
+    struct json_out json = json_out(&subject);
+    json_open(&json, '{');
+    json_key(&json, "subject");
+    json_put(&json, connection->url->subject);
+    json_close(&json, '}');
+    struct nats_question question = {connection->url->domain, "STREAM.NAMES", buf_cstr(&subject)};
+    enum status status = nats_connection_ask(connection, &question, arena, &answer, err);
+    if (status == STATUS_UNREACHABLE && look_refused(connection, err))
+        status = STATUS_OK;
+    else if (status == STATUS_OK &&
+             (!json_get(answer, "total", &total) || !json_i64(total, &count)))
+        status = nats_connection_odd(connection, err);
+    else if (status == STATUS_OK && count == 0)
+        status = no_stream(connection->url, err);
+    buf_free(&subject);
+    return status;
+}
+
+enum status nats_sink_connect(const struct sink_options *options, struct err *err) {
+    struct arena arena;
+    struct nats_url url;
+    struct bell bell;
+    struct nats_connection connection = {.nc = NULL};
+    arena_init_heap(&arena, URL_TEXT_MAX);
+    bell_init(&bell);
+    enum status status = nats_url_sink(options->url, &arena, &url, err);
+    bool open =
+        status == STATUS_OK && nats_connection_open(&connection, &url, &bell, NATS_WAIT_MS, err);
+    status = open ? look(&connection, &arena, err) : err->status;
+    nats_connection_close(&connection);
+    bell_free(&bell);
+    arena_free(&arena);
+    return status;
+}
+
+struct sink *nats_sink_new(const struct sink_options *options) {
+    struct nats_sink *nats = memory_new(sizeof *nats);
+    struct err err;
+    nats->sink.vtable = &vtable;
+    nats->clock = options->clock;
+    arena_init_heap(&nats->arena, URL_TEXT_MAX);
+    enum status status = options->source
+                             ? nats_url_peek(options->url, &nats->arena, &nats->url, &err)
+                             : nats_url_sink(options->url, &nats->arena, &nats->url, &err);
+    assert(status == STATUS_OK);
+    (void)status;
+    contact_init(&nats->contact, BYTES("sink nats"), options->seed);
+    bell_init(&nats->bell);
+    nats->connection.closing = &nats->closing;
+    mailbox_init(&nats->mailbox);
+    mailbox_init(&nats->answers);
+    thread_start(&nats->thread, "nats-sink", run, nats);
+    return &nats->sink;
+}

@@ -1,0 +1,395 @@
+/* One thread owns the connection: it asks, acknowledges and renews. Messages come on a thread of
+ * the library's, which only puts them on the shelf.
+ *
+ * A pull lapses by itself after a second, so that little comes once nothing is wanted any more. A
+ * message stays acknowledgeable over connections, so that the shelf keeps what it has. Giving
+ * back costs a message one delivery of those that it has: what was fetched stays at hand through a
+ * short pause or an open breaker, and goes back after NATS_HOLD_MS. */
+#include "broker/nats/nats_source.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "broker/common/ahead.h"
+#include "broker/nats/nats_advisory.h"
+#include "broker/nats/nats_consumer.h"
+#include "broker/nats/nats_inbox.h"
+#include "broker/nats/nats_message.h"
+#include "broker/nats/nats_pointer.h"
+#include "broker/common/returns.h"
+#include "broker/common/station.h"
+
+enum {
+    NATS_AT_HAND = 512,    /* messages fetched and asked for that nobody received yet, at most */
+    NATS_PULL_LEAST = 128, /* fewer are only asked for when none is */
+    NATS_PULL_EXPIRES_MS = 1000,
+    NATS_PULL_LATE_MS = 1000, /* after which a pull that did not say that it is over is */
+    NATS_ASK_MS = 1000,       /* between questions for the number of messages that wait */
+    NATS_HOLD_MS = 60000,     /* unwanted for so long, what was fetched goes back */
+    NATS_RENEW_LEAST_MS = 50,
+    NATS_RENEWS = 3, /* in the time after which the server gives a message again */
+    NATS_QUESTION_MAX = 2 * NATS_URL_NAME_MAX + 64,
+    NATS_NS_PER_MS = 1000000,
+};
+
+struct nats_source {
+    struct station station;
+    struct nats_url url;
+    struct shelf shelf;
+    struct ahead ahead;
+    struct returns returns; /* what went back: its deliveries are not held against it */
+
+    /* Shared with the library's thread. */
+    _Atomic int64_t asked; /* messages that pulls may still bring */
+    atomic_bool look;      /* the server said something of the consumer: ask */
+    atomic_bool refused;   /* a pull was not taken */
+    atomic_bool told;      /* the engine was rung for, and has not looked yet */
+
+    /* The thread's own. */
+    struct nats_connection connection;
+    struct nats_inbox inbox;
+    bool fetching; /* messages are wanted, as far as was seen */
+    struct mono ask_at, renew_at, pull_late_at, unwanted_at;
+    int64_t renew_ms;
+    int64_t pull_max, pull_ns; /* messages and time of one pull, as the consumer allows */
+};
+
+static struct nats_source *self(struct broker *broker) {
+    return CONTAINER_OF(broker, struct nats_source, station.broker);
+}
+
+/* ---- what comes ---- */
+
+/* The end of a pull, or news of the consumer. */
+static void take_status(struct nats_source *nats, natsMsg *message, const char *status) {
+    const char *text = NULL;
+    uint64_t left;
+    if (bytes_is(bytes_of(status), "100"))
+        return;
+    if (natsMsgHeader_Get(message, "Nats-Pending-Messages", &text) == NATS_OK &&
+        bytes_u64(bytes_of(text), &left))
+        atomic_fetch_sub(&nats->asked, (int64_t)left);
+    else
+        atomic_store(&nats->asked, 0);
+    if (bytes_is(bytes_of(status), "409"))
+        atomic_store(&nats->refused, true);
+    if (!bytes_is(bytes_of(status), "404") && !bytes_is(bytes_of(status), "408"))
+        atomic_store(&nats->look, true);
+}
+
+/* An advisory that cannot be followed now comes again: nobody acknowledges it. */
+static void put(struct nats_source *nats, const char *subject, struct parcel *parcel) {
+    struct err err;
+    returns_deduct(&nats->returns, parcel->held);
+    parcel->unannounced = nats_advisory_is(bytes_of(subject));
+    bool followed = nats_pointer_follow(&nats->connection, bytes_of(subject), parcel->held, &err);
+    if (followed)
+        ahead_note(&nats->ahead, parcel->held);
+    if (!followed)
+        parcel_free(parcel);
+    else if (shelf_put(&nats->shelf, parcel, true, true) && !atomic_exchange(&nats->told, true))
+        contact_ring(&nats->station.contact);
+}
+
+static void on_message(natsConnection *nc, natsSubscription *sub, natsMsg *message, void *arg) {
+    struct nats_source *nats = arg;
+    const char *status = NULL;
+    (void)nc, (void)sub;
+    struct parcel *parcel = nats_message_read(message);
+    if (parcel) {
+        atomic_fetch_sub(&nats->asked, 1);
+        put(nats, natsMsg_GetSubject(message), parcel);
+    } else if (natsMsgHeader_Get(message, "Status", &status) == NATS_OK) {
+        take_status(nats, message, status);
+    }
+    natsMsg_Destroy(message);
+    if (status || atomic_load(&nats->asked) <= 0)
+        bell_ring(&nats->station.bell);
+}
+
+/* ---- asking ---- */
+
+static int64_t within(int64_t limit, int64_t ours) {
+    return limit > 0 && limit < ours ? limit : ours;
+}
+
+/* What was given and is not acknowledged waits, too, unless it is here: it comes again. */
+static bool read_consumer(struct nats_source *nats, struct json info, struct err *err) {
+    struct nats_consumer consumer;
+    if (nats_consumer_read(info, &consumer, err) != STATUS_OK)
+        return false;
+    int64_t elsewhere = consumer.ack_pending - (int64_t)shelf_count(&nats->shelf);
+    atomic_store(&nats->station.waiting,
+                 (uint64_t)(consumer.pending + (elsewhere > 0 ? elsewhere : 0)));
+    nats->pull_max = within(consumer.max_batch, NATS_AT_HAND);
+    nats->pull_ns = within(consumer.max_expires_ns, (int64_t)NATS_PULL_EXPIRES_MS * NATS_NS_PER_MS);
+    nats->renew_ms = consumer.ack_wait_ms / NATS_RENEWS;
+    if (nats->renew_ms < NATS_RENEW_LEAST_MS)
+        nats->renew_ms = NATS_RENEW_LEAST_MS;
+    return true;
+}
+
+/* Also says that stream or consumer are missing, and that all that was acknowledged before has
+ * arrived: the server reads one thing after the other. */
+static bool ask_consumer(struct nats_source *nats, struct mono now, struct err *err) {
+    struct arena arena;
+    struct json info;
+    arena_init_heap(&arena, 4096);
+    atomic_store(&nats->look, false);
+    bool well = nats_connection_ask_consumer(&nats->connection, &arena, &info, err) == STATUS_OK &&
+                read_consumer(nats, info, err);
+    arena_free(&arena);
+    nats->ask_at = mono_after(now, NATS_ASK_MS);
+    if (well)
+        shelf_heard(&nats->shelf);
+    return well;
+}
+
+/* ---- fetching ---- */
+
+static bool send_pull(struct nats_source *nats, int64_t batch, struct mono now, struct err *err) {
+    char question[NATS_QUESTION_MAX], request[128], subject[NATS_QUESTION_MAX + NATS_URL_NAME_MAX];
+    struct buf text, whole;
+    char reply[NATS_QUESTION_MAX];
+    snprintf(reply, sizeof reply, "%s.pull", nats->inbox.name);
+    buf_init_fixed(&text, question, sizeof question);
+    buf_printf(&text, "CONSUMER.MSG.NEXT.%.*s.%.*s", BYTES_ARG(nats->url.stream),
+               BYTES_ARG(nats->url.consumer));
+    buf_init_fixed(&whole, subject, sizeof subject);
+    nats_connection_subject(nats->url.domain, buf_cstr(&text), &whole);
+    buf_init_fixed(&text, request, sizeof request);
+    buf_printf(&text, "{\"batch\":%" PRId64 ",\"expires\":%" PRId64 "}", batch, nats->pull_ns);
+    atomic_fetch_add(&nats->asked, batch);
+    nats->pull_late_at = mono_after(now, NATS_PULL_EXPIRES_MS + NATS_PULL_LATE_MS);
+    return nats_connection_did(&nats->connection,
+                               natsConnection_PublishRequestString(
+                                   nats->connection.nc, buf_cstr(&whole), reply, buf_cstr(&text)),
+                               "pull", err);
+}
+
+static bool pull(struct nats_source *nats, struct mono now, struct err *err) {
+    struct contact *contact = &nats->station.contact;
+    if (atomic_exchange(&nats->refused, false))
+        contact_refused(contact, now);
+    if (now.ms < contact->next_question.ms)
+        return true;
+    if (now.ms >= nats->pull_late_at.ms)
+        atomic_store(&nats->asked, 0);
+    int64_t asked = atomic_load(&nats->asked);
+    if (asked < 0)
+        atomic_store(&nats->asked, asked = 0);
+    int64_t ready = (int64_t)shelf_ready(&nats->shelf), batch = NATS_AT_HAND - asked - ready;
+    if (batch > 0)
+        batch = (int64_t)ahead_count(&nats->ahead, (size_t)asked, (size_t)ready, (size_t)batch);
+    if (batch <= 0 || (batch < NATS_PULL_LEAST && asked > 0))
+        return true;
+    return send_pull(nats, within(nats->pull_max, batch), now, err);
+}
+
+static bool follow_wish(struct nats_source *nats, struct mono now, struct err *err) {
+    bool wanted = atomic_load(&nats->station.wanted);
+    if (nats->fetching && !wanted)
+        nats->unwanted_at = now;
+    nats->fetching = wanted;
+    return !wanted || pull(nats, now, err);
+}
+
+/* ---- telling ---- */
+
+static bool say(struct nats_source *nats, const char *reply, const char *words, struct err *err) {
+    return nats_connection_did(&nats->connection,
+                               natsConnection_PublishString(nats->connection.nc, reply, words),
+                               "acknowledge", err);
+}
+
+static bool send_settled(struct nats_source *nats, struct err *err) {
+    bool well = true;
+    for (struct parcel_word word; well && shelf_send(&nats->shelf, &word);) {
+        well = say(nats, word.reply, word.letter ? "+TERM" : "+ACK", err);
+        free(word.reply);
+    }
+    return well;
+}
+
+/* Replies are copied under the shelf's lock and said outside of it. */
+struct replies {
+    struct arena arena;
+    struct reply {
+        struct reply *next;
+        const char *text;
+    } * first;
+};
+
+static void note_reply(const struct parcel *parcel, void *arg) {
+    struct replies *replies = arg;
+    struct reply *reply = arena_alloc(&replies->arena, sizeof *reply);
+    reply->text = arena_cstr(&replies->arena, bytes_of(parcel->reply));
+    reply->next = replies->first;
+    replies->first = reply;
+}
+
+static bool say_to_open(struct nats_source *nats, const char *words, struct err *err) {
+    struct replies replies = {.first = NULL};
+    bool well = true;
+    arena_init_heap(&replies.arena, 4096);
+    shelf_each_open(&nats->shelf, note_reply, &replies);
+    for (const struct reply *at = replies.first; at && well; at = at->next)
+        well = say(nats, at->text, words, err);
+    arena_free(&replies.arena);
+    return well;
+}
+
+static bool renew(struct nats_source *nats, struct mono now, struct err *err) {
+    if (now.ms < nats->renew_at.ms)
+        return true;
+    nats->renew_at = mono_after(now, nats->renew_ms);
+    return say_to_open(nats, "+WPI", err);
+}
+
+static bool return_unwanted(struct nats_source *nats, struct mono now, struct err *err) {
+    bool well = true;
+    if (nats->fetching || now.ms < nats->unwanted_at.ms + NATS_HOLD_MS)
+        return true;
+    for (struct parcel *parcel; well && (parcel = shelf_return(&nats->shelf, true));) {
+        char words[64];
+        struct buf text;
+        int64_t left = parcel->due.ms > now.ms ? parcel->due.ms - now.ms : 0;
+        buf_init_fixed(&text, words, sizeof words);
+        buf_printf(&text, "-NAK {\"delay\": %" PRId64 "}", left * NATS_NS_PER_MS);
+        well = say(nats, parcel->reply, buf_cstr(&text), err);
+        returns_note(&nats->returns, parcel->id);
+        parcel_free(parcel);
+    }
+    return well;
+}
+
+/* ---- the thread ---- */
+
+static void sleep_until(struct nats_source *nats, struct mono until) {
+    bell_wait(&nats->station.bell, -1, until.ms - clock_now(nats->station.clock).mono.ms);
+}
+
+/* What was said and perhaps not heard is said again. */
+static void give_up_connection(struct nats_source *nats, const struct err *err) {
+    nats_inbox_close(&nats->inbox);
+    nats_connection_close(&nats->connection);
+    shelf_unheard(&nats->shelf);
+    contact_lost(&nats->station.contact, clock_now(nats->station.clock).mono, err);
+}
+
+static void connect_again(struct nats_source *nats, struct mono now) {
+    struct err err;
+    if (now.ms < nats->station.contact.next_try.ms) {
+        sleep_until(nats, nats->station.contact.next_try);
+        return;
+    }
+    nats->unwanted_at = now;
+    nats->renew_at = now;
+    atomic_store(&nats->asked, 0);
+    if (nats_connection_open(&nats->connection, &nats->url, &nats->station.bell, NATS_WAIT_MS,
+                             &err) &&
+        ask_consumer(nats, now, &err) &&
+        nats_inbox_open(&nats->inbox, &nats->connection, on_message, nats, &err))
+        contact_made(&nats->station.contact, now);
+    else
+        give_up_connection(nats, &err);
+}
+
+static bool still_there(struct nats_source *nats, struct err *err) {
+    return nats_connection_did(
+        &nats->connection,
+        atomic_load(&nats->connection.end.ended) ? NATS_CONNECTION_CLOSED : NATS_OK, "listen", err);
+}
+
+static struct mono next_turn(const struct nats_source *nats, struct mono now) {
+    struct mono pull_at = nats->station.contact.next_question;
+    struct mono next = mono_earlier(nats->ask_at, nats->renew_at);
+    return pull_at.ms > now.ms ? mono_earlier(next, pull_at) : next;
+}
+
+static void work(struct nats_source *nats, struct mono now) {
+    struct err err;
+    bool due = now.ms >= nats->ask_at.ms || atomic_load(&nats->look);
+    bool well = still_there(nats, &err) && send_settled(nats, &err) &&
+                (!due || ask_consumer(nats, now, &err)) && follow_wish(nats, now, &err) &&
+                renew(nats, now, &err) && return_unwanted(nats, now, &err);
+    if (well)
+        sleep_until(nats, next_turn(nats, now));
+    else
+        give_up_connection(nats, &err);
+}
+
+/* A pull whose inbox is gone would still be given messages for a while, which nobody gets. */
+static void await_pulls(struct nats_source *nats) {
+    while (nats->connection.nc && !atomic_load(&nats->connection.end.ended) &&
+           atomic_load(&nats->asked) > 0 &&
+           clock_now(nats->station.clock).mono.ms < nats->pull_late_at.ms)
+        sleep_until(nats, nats->pull_late_at);
+}
+
+/* What nobody will settle any more is given to whoever asks next. */
+static void say_goodbye(struct broker *broker) {
+    struct nats_source *nats = self(broker);
+    struct err err;
+    await_pulls(nats);
+    nats_inbox_close(&nats->inbox);
+    if (nats->connection.nc && send_settled(nats, &err) && say_to_open(nats, "-NAK", &err))
+        natsConnection_FlushTimeout(nats->connection.nc, NATS_FLUSH_TIMEOUT_MS);
+    nats_connection_close(&nats->connection);
+}
+
+static void turn(struct broker *broker) {
+    struct nats_source *nats = self(broker);
+    struct mono now = clock_now(nats->station.clock).mono;
+    if (nats->connection.nc)
+        work(nats, now);
+    else
+        connect_again(nats, now);
+}
+
+static const struct station_duty duty = {"nats-source", turn, say_goodbye};
+
+/* ---- the outside ---- */
+
+/* What was received leaves room for more. Whatever comes from here on is rung for. */
+static size_t receive(struct broker *broker, struct instant now, struct message **out, size_t max) {
+    atomic_store(&self(broker)->told, false);
+    size_t count = station_receive(broker, now, out, max);
+    if (count > 0)
+        bell_ring(&self(broker)->station.bell);
+    return count;
+}
+
+static void nats_free(struct broker *broker) {
+    station_free(&self(broker)->station);
+    returns_free(&self(broker)->returns);
+    free(self(broker));
+}
+
+static const struct broker_vtable vtable = {
+    .kind = "nats",
+    .receive = receive,
+    STATION_SHELF,
+    STATION_OUTSIDE,
+    .free = nats_free,
+};
+
+enum status nats_source_check(struct bytes url, struct err *err) {
+    struct nats_url parsed;
+    return nats_url_source(url, NULL, &parsed, err);
+}
+
+struct broker *nats_source_new(const struct broker_options *options) {
+    struct nats_source *nats = memory_new(sizeof *nats);
+    station_init(&nats->station, &vtable, &duty, &nats->shelf, options);
+    returns_init(&nats->returns);
+    ahead_init(&nats->ahead, options);
+    enum status status = nats_url_source(options->url, &nats->station.arena, &nats->url, NULL);
+    assert(status == STATUS_OK);
+    (void)status;
+    nats->connection.closing = &nats->station.closing;
+    return &nats->station.broker;
+}

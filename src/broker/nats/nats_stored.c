@@ -1,0 +1,56 @@
+#include "broker/nats/nats_stored.h"
+
+#include "base/base64.h"
+#include "base/content.h"
+#include "broker/nats/nats_headers.h"
+
+enum { DATA_MAX = 128 * 1024 * 1024 }; /* more than a server can be told to take */
+
+/* Empty and missing are one: the server leaves out what has no bytes. */
+static bool read_data(struct json message, const char *name, struct arena *arena,
+                      struct bytes *out) {
+    struct json member;
+    struct bytes text;
+    struct buf data;
+    *out = BYTES("");
+    if (!json_get(message, name, &member))
+        return true;
+    buf_init_heap(&data, DATA_MAX);
+    bool well = json_string(member, arena, &text) && base64_decode(text, &data);
+    if (well)
+        *out = arena_dup(arena, buf_view(&data));
+    buf_free(&data);
+    return well;
+}
+
+static bool read_facts(struct json message, struct arena *arena, struct nats_stored *out) {
+    struct json subject, sequence, time;
+    struct bytes name, at;
+    if (!json_get(message, "subject", &subject) || !json_string(subject, arena, &name))
+        return false;
+    out->subject = arena_dup(arena, name); /* the answer may go before the message does */
+    return name.len > 0 && json_get(message, "seq", &sequence) &&
+           bytes_u64(sequence.text, &out->sequence) && json_get(message, "time", &time) &&
+           json_string(time, arena, &at) && wall_parse(at, &out->at);
+}
+
+struct message *nats_stored_read(struct json answer, struct nats_stored *out) {
+    struct json message;
+    struct bytes headers;
+    if (!json_get(answer, "message", &message))
+        return NULL;
+    struct message *held = message_new();
+    if (!read_facts(message, &held->arena, out) ||
+        !read_data(message, "data", &held->arena, &held->body) ||
+        !read_data(message, "hdrs", &held->arena, &headers)) {
+        message_free(held);
+        return NULL;
+    }
+    out->typed = nats_headers_read(headers, held);
+    if (!held->envelope.content_type.ptr)
+        held->envelope.content_type = content_looks(held->body);
+    held->envelope.created_at = out->at;
+    held->envelope.size = held->body.len;
+    held->envelope.retry_after_ms = -1;
+    return held;
+}

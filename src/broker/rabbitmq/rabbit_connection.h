@@ -1,0 +1,73 @@
+/* rabbit_connection: a connection to RabbitMQ with one channel. Every wait has an end; what goes
+ * wrong is said in words for people. One thread's. */
+#ifndef BROKER_RABBIT_CONNECTION_H
+#define BROKER_RABBIT_CONNECTION_H
+
+#include <amqp.h>
+#include <stdatomic.h>
+
+#include "broker/rabbitmq/rabbit_url.h"
+
+enum {
+    RABBIT_CHANNEL = 1,
+    RABBIT_CHANNEL_TO_ASK = 2,        /* opened for one question; an answer may end it */
+    RABBIT_CONNECT_TIMEOUT_MS = 5000, /* and again for the handshake */
+    RABBIT_ANSWER_TIMEOUT_MS = 5000,  /* for each question */
+    RABBIT_HEARTBEAT_S = 10,          /* twice that without a sign of life is the end */
+    RABBIT_STALL_MS = 30000,   /* a server that reads nothing: longer than a heartbeat, so that what
+                                * it says of itself is heard before the end */
+    RABBIT_FRAME_MAX = 131072, /* bytes; the server may want less */
+};
+
+struct rabbit_connection {
+    amqp_connection_state_t state; /* NULL: not open */
+    const struct url_host *host;   /* the last that was tried */
+    const atomic_bool *closing;    /* no other is tried then; NULL: it cannot be */
+    struct err blocked; /* the server is short of something and reads nothing from whoever
+                         * publishes; status OK: it does */
+};
+
+/* Tries the hosts of the URL, which must outlive the connection, from the one behind the last that
+ * was tried on. False: err says why, of the last. */
+bool rabbit_connection_open(struct rabbit_connection *connection, const struct rabbit_url *url,
+                            struct err *err);
+/* Tries one of them: for who calls again. */
+bool rabbit_connection_open_next(struct rabbit_connection *connection, const struct rabbit_url *url,
+                                 struct err *err);
+/* Says good-bye first when `politely`. Nothing when it is not open. */
+void rabbit_connection_close(struct rabbit_connection *connection, bool politely);
+
+/* What the library answered, as true or as words about what was being done. */
+bool rabbit_connection_asked(struct rabbit_connection *connection, amqp_rpc_reply_t reply,
+                             const char *doing, struct err *err);
+bool rabbit_connection_sent(struct rabbit_connection *connection, int status, const char *doing,
+                            struct err *err);
+/* How many messages wait in the queue. False: err says why, also that there is no such queue. */
+bool rabbit_connection_ask_queue(struct rabbit_connection *connection, struct bytes queue,
+                                 uint32_t *waiting, struct err *err);
+/* Whether the vhost has that exchange. False: the connection failed, err says why. */
+bool rabbit_connection_ask_exchange(struct rabbit_connection *connection, struct bytes exchange,
+                                    bool *exists, struct err *err);
+enum rabbit_reading {
+    RABBIT_READ_ONE,   /* a delivery, for amqp_destroy_envelope */
+    RABBIT_READ_OTHER, /* something that ended nothing */
+    RABBIT_READ_NOTHING,
+    RABBIT_READ_TROUBLE, /* err says why */
+};
+/* The next thing that the server sends, within that time. */
+enum rabbit_reading rabbit_connection_read(struct rabbit_connection *connection, int64_t wait_ms,
+                                           amqp_envelope_t *delivery, struct err *err);
+/* A frame that nobody asked for. False: it ended the channel or the connection; err says why. Sets
+ * `blocked`. */
+bool rabbit_connection_heard(struct rabbit_connection *connection, const amqp_frame_t *frame,
+                             struct err *err);
+
+static inline amqp_bytes_t rabbit_bytes(struct bytes text) {
+    return (amqp_bytes_t){text.len, (void *)text.ptr};
+}
+
+static inline struct bytes rabbit_text(amqp_bytes_t text) {
+    return (struct bytes){text.bytes, text.len};
+}
+
+#endif

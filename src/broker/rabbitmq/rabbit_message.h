@@ -1,0 +1,22 @@
+/* rabbit_message: a delivery as a message of ours. */
+#ifndef BROKER_RABBIT_MESSAGE_H
+#define BROKER_RABBIT_MESSAGE_H
+
+#include <amqp.h>
+
+#include "base/rng.h"
+#include "broker/common/shelf.h"
+
+/* Where deliveries come from. */
+struct rabbit_place {
+    struct bytes vhost, queue;
+    struct bytes id_path; /* see rabbit_url */
+    struct rng *rng;      /* for ids of ours */
+};
+
+/* A parcel with its tag. Its id is the producer's message id, else what the path finds in the body,
+ * else a new one. */
+struct parcel *rabbit_message_read(const amqp_envelope_t *delivery,
+                                   const struct rabbit_place *place, struct wall now);
+
+#endif

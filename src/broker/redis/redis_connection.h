@@ -1,0 +1,54 @@
+/* redis_connection: one connection to a Redis server, plain or with TLS, logged in and with its
+ * database chosen. Commands are pipelined, and every wait has an end. hiredis reads and writes the
+ * protocol; the socket is ours, because Debian's hiredis has no TLS. One thread. */
+#ifndef BROKER_REDIS_CONNECTION_H
+#define BROKER_REDIS_CONNECTION_H
+
+#include <hiredis/hiredis.h>
+
+#include "broker/redis/redis_url.h"
+#include "port/clock.h"
+
+enum {
+    REDIS_CONNECT_TIMEOUT_MS = 2000, /* of each step: the socket, TLS, logging in */
+    REDIS_COMMAND_TIMEOUT_MS = 5000,
+};
+
+struct redis_connection;
+
+/* NULL: err says why, with the server's address in it. `url` outlives the connection. */
+struct redis_connection *redis_connection_open(const struct redis_url *url, struct clock *clock,
+                                               struct err *err);
+void redis_connection_free(struct redis_connection *connection);
+
+/* Adds a command to the pipeline. */
+void redis_connection_add(struct redis_connection *connection, const struct bytes *words,
+                          size_t count);
+/* Sends the pipeline. Not OK: the connection is of no more use. */
+enum status redis_connection_send(struct redis_connection *connection, struct err *err);
+/* The next answer, to be freed with freeReplyObject; NULL: it did not come, and the connection is
+ * of no more use. */
+redisReply *redis_connection_read(struct redis_connection *connection, int64_t wait_ms,
+                                  struct err *err);
+/* The same without waiting; OK with NULL: it is not there yet. */
+enum status redis_connection_peek(struct redis_connection *connection, redisReply **out,
+                                  struct err *err);
+/* One command and its answer. NULL as above, or, with the connection as good as before, when the
+ * server refuses it. */
+redisReply *redis_connection_ask(struct redis_connection *connection, const struct bytes *words,
+                                 size_t count, struct err *err);
+/* Whether what stands under that name is of that type. NOT_FOUND: nothing does; CONFLICT: something
+ * else; anything else: it could not be asked. `words` is what people call the type. Needs err. */
+enum status redis_connection_is(struct redis_connection *connection, struct bytes name,
+                                const char *type, const char *words, struct err *err);
+/* The words of an answer that is an error. */
+enum status redis_connection_refused(const struct redis_connection *connection,
+                                     const redisReply *reply, struct err *err);
+
+int redis_connection_fd(const struct redis_connection *connection); /* readable: peek */
+/* Nothing is expected on it, and yet there is something: its end. */
+bool redis_connection_ended(struct redis_connection *connection);
+/* After NULL from ask: it can still be used. */
+bool redis_connection_usable(const struct redis_connection *connection);
+
+#endif

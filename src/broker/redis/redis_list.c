@@ -1,0 +1,279 @@
+/* A list as a source: producers push on the left, we take from the right.
+ *
+ *   orders ──take──▶ orders:impound:CONSUMER ──settle──▶ gone
+ *          ◀──give back──
+ *
+ * What was taken and not settled stands in a hash of ours, under a tag that was made for it, so
+ * that equal elements are two, and each is settled in one step. A script takes and notes at once:
+ * no kill of anybody loses or doubles an element. A letter that was sent back here is known by its
+ * mark (redis_mark.h). orders:impound has every consumer with the time
+ * when it last said that it lives; what the dead had goes back to the list. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/uuid.h"
+#include "broker/redis/redis_mark.h"
+#include "broker/redis/redis_message.h"
+#include "broker/redis/redis_reply.h"
+#include "broker/redis/redis_shape.h"
+
+enum { FETCH_ANSWERS = 2, NAME_MAX_BYTES = 64 << 10 };
+
+/* KEYS: the list, our hash, the marks. ARGV: tags. → length of what is left, tags and elements. */
+#define TAKE                                                                                       \
+    REDIS_MARK_TAKE                                                                                \
+    "local out = {0} "                                                                             \
+    "local marked = redis.call('EXISTS', KEYS[3]) == 1 "                                           \
+    "for i = 1, #ARGV do "                                                                         \
+    "  local element = redis.call('RPOP', KEYS[1]) "                                               \
+    "  if not element then break end "                                                             \
+    "  local tag = ARGV[i] "                                                                       \
+    "  if marked then tag = tag .. mark_take(KEYS[3], element) end "                               \
+    "  redis.call('HSET', KEYS[2], tag, element) "                                                 \
+    "  out[#out + 1] = tag "                                                                       \
+    "  out[#out + 1] = element "                                                                   \
+    "end "                                                                                         \
+    "out[1] = redis.call('LLEN', KEYS[1]) "                                                        \
+    "return out"
+
+/* KEYS: the list, our hash, the marks. ARGV: where to push, tag. What is gone from the hash was
+ * taken over. */
+#define GIVE_BACK                                                                                  \
+    REDIS_MARK_GIVE_BACK                                                                           \
+    "local element = redis.call('HGET', KEYS[2], ARGV[2]) "                                        \
+    "if element then "                                                                             \
+    "  redis.call(ARGV[1], KEYS[1], element) "                                                     \
+    "  redis.call('HDEL', KEYS[2], ARGV[2]) "                                                      \
+    "  mark_give_back(KEYS[3], element, ARGV[2]) "                                                 \
+    "end "                                                                                         \
+    "return 1"
+
+/* KEYS: the list, the consumers, the marks. ARGV: us, after how many ms of silence one is dead. →
+ * how many elements of the dead went back. */
+#define TEND                                                                                       \
+    REDIS_MARK_GIVE_BACK                                                                           \
+    "local time = redis.call('TIME') "                                                             \
+    "local now = time[1] * 1000 + math.floor(time[2] / 1000) "                                     \
+    "local moved = 0 "                                                                             \
+    "redis.call('ZADD', KEYS[2], now, ARGV[1]) "                                                   \
+    "local dead = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - ARGV[2]) "                    \
+    "for _, consumer in ipairs(dead) do "                                                          \
+    "  local hash = KEYS[2] .. ':' .. consumer "                                                   \
+    "  local tags = redis.call('HKEYS', hash) "                                                    \
+    "  table.sort(tags, function(a, b) return a > b end) "                                         \
+    "  for _, tag in ipairs(tags) do "                                                             \
+    "    local element = redis.call('HGET', hash, tag) "                                           \
+    "    redis.call('RPUSH', KEYS[1], element) "                                                   \
+    "    mark_give_back(KEYS[3], element, tag) "                                                   \
+    "    moved = moved + 1 "                                                                       \
+    "  end "                                                                                       \
+    "  redis.call('DEL', hash) "                                                                   \
+    "  redis.call('ZREM', KEYS[2], consumer) "                                                     \
+    "end "                                                                                         \
+    "return moved"
+
+/* KEYS: our hash, the consumers. ARGV: us. */
+#define END                                                                                        \
+    "if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('ZREM', KEYS[2], ARGV[1]) end "         \
+    "return 1"
+
+/* ---- beginning ---- */
+
+static struct bytes name(struct redis_place *place, const char *behind, struct bytes last) {
+    struct buf text;
+    buf_init_heap(&text, NAME_MAX_BYTES);
+    buf_bytes(&text, place->url->list);
+    buf_str(&text, behind);
+    buf_bytes(&text, last);
+    struct bytes kept = arena_dup(&place->arena, buf_view(&text));
+    buf_free(&text);
+    return kept;
+}
+
+static bool present(struct redis_place *place, struct err *err) {
+    if (!place->hash.ptr) {
+        place->consumers = name(place, ":impound", BYTES_NONE);
+        place->hash = name(place, ":impound:", place->consumer);
+        place->marks = name(place, REDIS_MARK_BEHIND, BYTES_NONE);
+    }
+    enum status status = redis_connection_is(place->work, place->url->list, "list", "list", err);
+    return status == STATUS_OK || status == STATUS_NOT_FOUND;
+}
+
+static void add(struct redis_place *place, const redisReply *tag, const redisReply *element,
+                bool redelivered) {
+    struct message *held = redis_message_of_element(
+        place->url->list, place->url->id_path, redis_reply_text(tag), redis_reply_text(element));
+    held->delivery = arena_dup(&held->arena, redis_reply_text(tag));
+    held->redelivered = redelivered;
+    redis_hand_add(place->hand, redis_reply_text(tag), held);
+}
+
+static bool length(struct redis_place *place, struct bytes command, struct bytes key, uint64_t *sum,
+                   struct err *err) {
+    redisReply *reply = redis_connection_ask(place->work, (struct bytes[]){command, key}, 2, err);
+    if (!reply)
+        return false;
+    if (reply->type == REDIS_REPLY_INTEGER)
+        *sum += (uint64_t)reply->integer;
+    freeReplyObject(reply);
+    return true;
+}
+
+/* Tags are ordered by time, so what was taken first is first. */
+static int by_tag(const void *a, const void *b) {
+    const redisReply *const *left = a, *const *right = b;
+    return bytes_cmp(redis_reply_text(left[0]), redis_reply_text(right[0]));
+}
+
+static bool recover(struct redis_place *place, struct err *err) {
+    struct bytes words[] = {BYTES("HGETALL"), place->hash};
+    redisReply *reply = redis_connection_ask(place->work, words, 2, err);
+    if (!reply)
+        return false;
+    if (reply->elements > 0)
+        qsort(reply->element, reply->elements / 2, 2 * sizeof *reply->element, by_tag);
+    for (size_t i = 0; i + 1 < reply->elements; i += 2)
+        if (!redis_hand_knows(place->hand, redis_reply_text(reply->element[i])))
+            add(place, reply->element[i], reply->element[i + 1], true);
+    freeReplyObject(reply);
+    return true;
+}
+
+/* What we had is ours before we say that we live; another may have taken us for dead. */
+static bool say_alive(struct redis_place *place, struct err *err) {
+    char idle[24];
+    snprintf(idle, sizeof idle, "%lld", (long long)place->url->idle_ms);
+    struct bytes words[] = {BYTES("EVAL"),    BYTES(TEND),  BYTES("3"),      place->url->list,
+                            place->consumers, place->marks, place->consumer, bytes_of(idle)};
+    redisReply *reply = redis_connection_ask(place->work, words, 8, err);
+    if (!reply)
+        return false;
+    if (reply->type == REDIS_REPLY_INTEGER && reply->integer > 0)
+        log_warn("redis list %.*s: %lld messages of consumers that died are back in it",
+                 BYTES_ARG(place->url->list), reply->integer);
+    freeReplyObject(reply);
+    return true;
+}
+
+/* A take that we gave up may reach the server late: what it took lies here, and nobody knows. */
+static bool look_for_strays(struct redis_place *place, struct err *err) {
+    uint64_t ours = 0;
+    return length(place, BYTES("HLEN"), place->hash, &ours, err) &&
+           (ours <= redis_hand_known(place->hand) || recover(place, err));
+}
+
+static bool tend(struct redis_place *place, struct err *err) {
+    return say_alive(place, err) && look_for_strays(place, err);
+}
+
+static bool begin(struct redis_place *place, struct err *err) {
+    return say_alive(place, err) && recover(place, err);
+}
+
+/* Who has nothing left need not be watched. */
+static void end(struct redis_place *place) {
+    struct bytes words[] = {BYTES("EVAL"), BYTES(END),       BYTES("2"),
+                            place->hash,   place->consumers, place->consumer};
+    redisReply *reply = redis_connection_ask(place->work, words, 6, NULL);
+    if (reply)
+        freeReplyObject(reply);
+}
+
+/* ---- fetching ---- */
+
+/* Moving the last element to where it is waits until there is one, and changes nothing. */
+static size_t ask(struct redis_place *place, size_t room) {
+    char block[24], tags[REDIS_AT_ONCE][UUID_TEXT_SIZE];
+    struct bytes words[6 + REDIS_AT_ONCE] = {BYTES("EVAL"),    BYTES(TAKE), BYTES("3"),
+                                             place->url->list, place->hash, place->marks};
+    snprintf(block, sizeof block, "%d", REDIS_BLOCK_MS / 1000);
+    struct bytes wait[] = {BYTES("BLMOVE"), place->url->list, place->url->list,
+                           BYTES("RIGHT"),  BYTES("RIGHT"),   bytes_of(block)};
+    struct wall now = clock_now(place->clock).wall;
+    for (size_t i = 0; i < room; i++) {
+        uuid_v7(now, place->rng, tags[i]);
+        words[6 + i] = (struct bytes){tags[i], UUID_TEXT_SIZE - 1};
+    }
+    redis_connection_add(place->fetch, wait, 6);
+    redis_connection_add(place->fetch, words, 6 + room);
+    return FETCH_ANSWERS;
+}
+
+static bool take(struct redis_place *place, size_t which, const redisReply *reply,
+                 struct err *err) {
+    if (reply->type == REDIS_REPLY_ERROR) {
+        redis_connection_refused(place->fetch, reply, err);
+        return false;
+    }
+    if (which == 0)
+        return true; /* there is something, or the wait is over */
+    for (size_t i = 1; i + 1 < reply->elements; i += 2)
+        if (!redis_hand_knows(place->hand, redis_reply_text(reply->element[i])))
+            add(place, reply->element[i], reply->element[i + 1], false);
+    return true;
+}
+
+/* ---- letting go ---- */
+
+static void settle(struct redis_place *place, struct redis_item *const *items, size_t count) {
+    struct bytes words[2 + REDIS_AT_ONCE] = {BYTES("HDEL"), place->hash};
+    for (size_t i = 0; i < count; i++)
+        words[2 + i] = items[i]->tag;
+    redis_connection_add(place->work, words, 2 + count);
+}
+
+/* What the engine had goes behind what waits, what it never saw where it was. */
+static void add_give_back(struct redis_place *place, const struct redis_item *item) {
+    struct bytes words[] = {BYTES("EVAL"),
+                            BYTES(GIVE_BACK),
+                            BYTES("3"),
+                            place->url->list,
+                            place->hash,
+                            place->marks,
+                            item->handed_back ? BYTES("LPUSH") : BYTES("RPUSH"),
+                            item->tag};
+    redis_connection_add(place->work, words, 8);
+}
+
+static bool give_back(struct redis_place *place, size_t *count, struct err *err) {
+    struct redis_item *items[REDIS_AT_ONCE];
+    *count = redis_hand_withdraw(place->hand, items, REDIS_AT_ONCE);
+    for (size_t i = 0; i < *count; i++)
+        add_give_back(place, items[i]);
+    bool good = *count == 0 || redis_connection_send(place->work, err) == STATUS_OK;
+    for (size_t i = 0; i < *count; i++) {
+        redisReply *reply =
+            good ? redis_connection_read(place->work, REDIS_COMMAND_TIMEOUT_MS, err) : NULL;
+        good = reply && reply->type != REDIS_REPLY_ERROR;
+        if (reply && !good)
+            redis_connection_refused(place->work, reply, err);
+        if (reply)
+            freeReplyObject(reply);
+        if (good)
+            redis_hand_forget(place->hand, &items[i], 1);
+        else
+            redis_hand_keep(place->hand, items[i]);
+    }
+    return good;
+}
+
+static bool lag(struct redis_place *place, uint64_t *out, struct err *err) {
+    *out = 0;
+    return length(place, BYTES("LLEN"), place->url->list, out, err) &&
+           (place->begun || length(place, BYTES("HLEN"), place->hash, out, err));
+}
+
+const struct redis_shape redis_list_shape = {
+    .present = present,
+    .begin = begin,
+    .ask = ask,
+    .take = take,
+    .settle = settle,
+    .settles = REDIS_AT_ONCE,
+    .give_back = give_back,
+    .tend = tend,
+    .end = end,
+    .lag = lag,
+};

@@ -1,0 +1,372 @@
+/* One thread talks to the server, over two connections: on one it asks and is answered at once, on
+ * the other the server may wait until there is something to fetch. The engine's thread touches the
+ * hand alone, and rings.
+ *
+ *   connect ──▶ begin ──▶ ( give back, fetch, settle, tend, wait )* ──▶ lost ──▶ wait a little ─┐
+ *      ▲                                                                                        │
+ *      └────────────────────────────────────────────────────────────────────────────────────────┘
+ *
+ * What was settled and could not be said to the server is said when it can be reached again. */
+#include "broker/redis/redis_source.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "broker/redis/redis_shape.h"
+#include "broker/common/station.h"
+
+enum {
+    LAG_MS = 1000,   /* how often the lag is asked for, while something may wait */
+    CLOSE_MS = 2000, /* what was settled is said for so long at the end */
+};
+
+struct redis_source {
+    struct station station;
+    struct redis_url url;
+    struct redis_place place;
+    const struct redis_shape *shape;
+    struct redis_hand hand;
+    struct rng rng;
+
+    /* The thread's own: */
+    struct mono tend_at, lag_at, fetched_at;
+    size_t answers, answered; /* of the fetch under way; answers 0: there is none */
+};
+
+static struct redis_source *self(struct broker *broker) {
+    return CONTAINER_OF(broker, struct redis_source, station.broker);
+}
+
+static struct mono now_of(const struct redis_source *source) {
+    return clock_now(source->place.clock).mono;
+}
+
+static void hang_up(struct redis_source *source) {
+    redis_connection_free(source->place.work);
+    redis_connection_free(source->place.fetch);
+    source->place.work = source->place.fetch = NULL;
+    source->answers = source->answered = 0;
+    source->place.begun = false;
+}
+
+static void lost(struct redis_source *source, const struct err *err) {
+    hang_up(source);
+    contact_lost(&source->station.contact, now_of(source), err);
+}
+
+static bool connect_both(struct redis_source *source, struct err *err) {
+    struct redis_place *place = &source->place;
+    place->work = redis_connection_open(&source->url, place->clock, err);
+    if (place->work)
+        place->fetch = redis_connection_open(&source->url, place->clock, err);
+    return place->fetch && source->shape->present(place, err);
+}
+
+static int64_t tend_ms(const struct redis_source *source) {
+    int64_t third = source->url.idle_ms / 3;
+    return third < REDIS_TEND_MS ? third : REDIS_TEND_MS;
+}
+
+static bool connect_again(struct redis_source *source) {
+    struct err err = {STATUS_OK, ""};
+    if (now_of(source).ms < source->station.contact.next_try.ms)
+        return false;
+    if (!connect_both(source, &err)) {
+        lost(source, &err);
+        return false;
+    }
+    source->tend_at = mono_after(now_of(source), tend_ms(source));
+    source->lag_at = now_of(source);
+    contact_made(&source->station.contact, now_of(source));
+    return true;
+}
+
+/* ---- what there is to do ---- */
+
+/* Of those left, how many the next command settles. */
+static size_t portion(const struct redis_source *source, size_t left) {
+    return left < source->shape->settles ? left : source->shape->settles;
+}
+
+static bool settle_some(struct redis_source *source, struct redis_item **items, size_t count,
+                        struct err *err) {
+    struct redis_connection *work = source->place.work;
+    size_t some;
+    for (size_t i = 0; i < count; i += some) {
+        some = portion(source, count - i);
+        source->shape->settle(&source->place, items + i, some);
+    }
+    if (redis_connection_send(work, err) != STATUS_OK)
+        return false;
+    for (size_t i = 0; i < count; i += some) {
+        some = portion(source, count - i);
+        redisReply *reply = redis_connection_read(work, REDIS_COMMAND_TIMEOUT_MS, err);
+        bool taken = reply && reply->type != REDIS_REPLY_ERROR;
+        if (reply && !taken)
+            redis_connection_refused(work, reply, err);
+        if (reply)
+            freeReplyObject(reply);
+        if (!taken)
+            return false;
+        redis_hand_forget(&source->hand, items + i, some);
+    }
+    return true;
+}
+
+static bool settle_all(struct redis_source *source, struct err *err) {
+    struct redis_item *items[REDIS_AT_ONCE];
+    size_t count;
+    while ((count = redis_hand_settled(&source->hand, items, REDIS_AT_ONCE)) > 0)
+        if (!settle_some(source, items, count, err))
+            return false;
+    return true;
+}
+
+static bool give_back_all(struct redis_source *source, struct err *err) {
+    size_t count;
+    do {
+        if (!source->shape->give_back(&source->place, &count, err))
+            return false;
+    } while (count > 0);
+    return true;
+}
+
+static bool begin(struct redis_source *source, struct err *err) {
+    if (source->place.begun || !atomic_load(&source->station.wanted))
+        return true;
+    source->place.begun = source->shape->begin(&source->place, err);
+    if (redis_hand_waiting(&source->hand) > 0)
+        contact_ring(&source->station.contact);
+    return source->place.begun;
+}
+
+static struct mono fetch_until(const struct redis_source *source) {
+    return mono_after(source->fetched_at, REDIS_BLOCK_MS + (int64_t)REDIS_COMMAND_TIMEOUT_MS);
+}
+
+/* Unless a fetch is under way. `coming`: at most so many were fetched and are not at hand yet. */
+static bool fetch(struct redis_source *source, size_t coming, struct err *err) {
+    const struct station *station = &source->station;
+    size_t taken = redis_hand_waiting(&source->hand) + coming;
+    if (source->answers || !source->place.begun || !atomic_load(&station->wanted) ||
+        atomic_load(&station->closing) || taken > REDIS_HAND_MAX - REDIS_AT_ONCE)
+        return true;
+    size_t waiting = redis_hand_waiting(&source->hand);
+    size_t room = ahead_count(&source->hand.ahead, coming, waiting, REDIS_AT_ONCE);
+    if (room == 0)
+        return true;
+    source->answers = source->shape->ask(&source->place, room);
+    source->fetched_at = now_of(source);
+    return redis_connection_send(source->place.fetch, err) == STATUS_OK;
+}
+
+/* With `ahead` the server fetches the next ones while these become messages: once in a turn, which
+ * has other things to do, too. */
+static bool take_answer(struct redis_source *source, const redisReply *reply, bool *ahead,
+                        struct err *err) {
+    size_t which = source->answered++;
+    bool sent = true;
+    if (source->answered == source->answers) {
+        source->answers = source->answered = 0;
+        sent = !*ahead || fetch(source, REDIS_AT_ONCE, err);
+        *ahead = false;
+    }
+    return source->shape->take(&source->place, which, reply, err) && sent;
+}
+
+/* What is not wanted goes back once it has come. */
+static bool read_fetched(struct redis_source *source, struct err *err) {
+    bool ahead = !source->shape->looks, taken = false;
+    while (source->answers > 0) {
+        redisReply *reply = NULL;
+        if (redis_connection_peek(source->place.fetch, &reply, err) != STATUS_OK)
+            return false;
+        if (!reply)
+            break;
+        taken = take_answer(source, reply, &ahead, err);
+        freeReplyObject(reply);
+        if (!taken)
+            return false;
+    }
+    if (taken && redis_hand_waiting(&source->hand) > 0)
+        contact_ring(&source->station.contact);
+    if (source->answers && now_of(source).ms >= fetch_until(source).ms) {
+        err_set(err, STATUS_TIMEOUT, "redis %.*s:%u: the server does not answer",
+                BYTES_ARG(source->url.host), source->url.port);
+        return false;
+    }
+    return true;
+}
+
+static bool tend(struct redis_source *source, struct err *err) {
+    if (!source->place.begun || now_of(source).ms < source->tend_at.ms)
+        return true;
+    source->tend_at = mono_after(now_of(source), tend_ms(source));
+    bool good = source->shape->tend(&source->place, err);
+    if (redis_hand_waiting(&source->hand) > 0)
+        contact_ring(&source->station.contact);
+    return good;
+}
+
+/* A fetch that was not answered for so long shows that nothing waits. */
+static bool measure(struct redis_source *source, struct err *err) {
+    uint64_t lag = 0;
+    struct mono now = now_of(source);
+    bool idle = source->answers > 0 && now.ms - source->fetched_at.ms >= LAG_MS;
+    if (now.ms < source->lag_at.ms)
+        return true;
+    if (!idle && !source->shape->lag(&source->place, &lag, err))
+        return false;
+    source->lag_at = mono_after(now, LAG_MS);
+    atomic_store(&source->station.waiting, lag);
+    return true;
+}
+
+/* The server is asked for more before it is told what was settled: it does both at once, and syncs
+ * its file once for both. */
+static bool exchange(struct redis_source *source, struct err *err) {
+    if (!source->shape->looks)
+        return fetch(source, 0, err) && settle_all(source, err);
+    return source->answers > 0 || (settle_all(source, err) && fetch(source, 0, err));
+}
+
+static bool work(struct redis_source *source, struct err *err) {
+    bool wanted = atomic_load(&source->station.wanted);
+    return begin(source, err) && read_fetched(source, err) &&
+           (wanted || give_back_all(source, err)) && exchange(source, err) &&
+           (!source->shape->recount || source->shape->recount(&source->place, err)) &&
+           tend(source, err) && measure(source, err);
+}
+
+/* ---- the thread ---- */
+
+static struct mono wake_at(const struct redis_source *source) {
+    if (!source->place.work)
+        return source->station.contact.next_try;
+    bool looks = source->answers == 0 || atomic_load(&source->station.waiting) > 0;
+    struct mono next = looks ? source->lag_at : fetch_until(source);
+    return source->place.begun ? mono_earlier(source->tend_at, next) : next;
+}
+
+static void wait(struct redis_source *source) {
+    int64_t left = wake_at(source).ms - now_of(source).ms;
+    bool fetching = source->place.fetch && source->answers > 0;
+    bell_wait(&source->station.bell, fetching ? redis_connection_fd(source->place.fetch) : -1,
+              left > 0 ? left : 0);
+}
+
+static void act(struct redis_source *source) {
+    struct err err = {STATUS_OK, ""};
+    if (!source->place.work && !connect_again(source))
+        return;
+    if (!work(source, &err))
+        lost(source, &err);
+}
+
+static void turn(struct broker *broker) {
+    act(self(broker));
+    wait(self(broker));
+}
+
+/* What was settled is said, for a while. The fetch under way may have taken something that we never
+ * hear of: the next life finds it. */
+static void say_goodbye(struct redis_source *source) {
+    struct err err = {STATUS_OK, ""};
+    struct mono until = mono_after(now_of(source), CLOSE_MS);
+    while (!source->place.work && !connect_again(source) &&
+           source->station.contact.next_try.ms < until.ms)
+        bell_wait(&source->station.bell, -1,
+                  source->station.contact.next_try.ms - now_of(source).ms);
+    bool said = source->place.work && settle_all(source, &err) && read_fetched(source, &err) &&
+                give_back_all(source, &err);
+    if (said && source->place.begun && source->shape->end)
+        source->shape->end(&source->place);
+}
+
+static void end(struct broker *broker) {
+    struct redis_source *source = self(broker);
+    struct redis_item *settled;
+    if (source->place.work || redis_hand_settled(&source->hand, &settled, 1) > 0)
+        say_goodbye(source);
+    hang_up(source);
+}
+
+static const struct station_duty duty = {"redis-source", turn, end};
+
+/* ---- the engine's side ---- */
+
+static size_t receive(struct broker *broker, struct instant now, struct message **out, size_t max) {
+    struct redis_source *source = self(broker);
+    size_t got = redis_hand_receive(&source->hand, now.mono, out, max);
+    if (got > 0)
+        bell_ring(&source->station.bell);
+    return got;
+}
+
+static void settle(struct broker *broker, struct message *held) {
+    redis_hand_settle(&self(broker)->hand, held);
+    bell_ring(&self(broker)->station.bell);
+}
+
+static void hand_back(struct broker *broker, struct message *held, struct instant due) {
+    redis_hand_back(&self(broker)->hand, held, due.mono);
+    bell_ring(&self(broker)->station.bell);
+}
+
+static struct mono next_wake(struct broker *broker) {
+    return redis_hand_next(&self(broker)->hand);
+}
+
+static uint64_t lag(struct broker *broker) {
+    struct redis_source *source = self(broker);
+    return atomic_load(&source->station.waiting) + redis_hand_waiting(&source->hand);
+}
+
+static void redis_free(struct broker *broker) {
+    struct redis_source *source = self(broker);
+    station_free(&source->station);
+    redis_hand_free(&source->hand);
+    arena_free(&source->place.arena);
+    free(source);
+}
+
+static const struct broker_vtable vtable = {
+    .kind = "redis",
+    .receive = receive,
+    .settle = settle,
+    .hand_back = hand_back,
+    .next_wake = next_wake,
+    .lag = lag,
+    STATION_OUTSIDE,
+    .free = redis_free,
+};
+
+enum status redis_source_check(struct bytes url, struct err *err) {
+    struct redis_url parsed;
+    return redis_url_source(url, NULL, &parsed, err);
+}
+
+static const struct redis_shape *shape_of(const struct redis_url *url) {
+    return url->list.len     ? &redis_list_shape
+           : url->stream.len ? &redis_stream_shape
+                             : &redis_set_shape;
+}
+
+struct broker *redis_source_new(const struct broker_options *options) {
+    struct redis_source *source = memory_new(sizeof *source);
+    station_init(&source->station, &vtable, &duty, NULL, options);
+    arena_init_heap(&source->place.arena, 256);
+    enum status status = redis_url_source(options->url, &source->station.arena, &source->url, NULL);
+    assert(status == STATUS_OK);
+    (void)status;
+    source->shape = shape_of(&source->url);
+    source->place.url = &source->url;
+    source->place.consumer = arena_dup(&source->station.arena, options->instance);
+    source->place.clock = options->clock;
+    source->place.rng = &source->rng;
+    source->place.hand = &source->hand;
+    rng_seed(&source->rng, options->seed);
+    redis_hand_init(&source->hand, options);
+    return &source->station.broker;
+}
