@@ -2,7 +2,8 @@
 """Rooms: gives each room of src/ an include path with only the rooms that it may see.
 
   rooms.py farm SRC OUT   makes OUT/<room>/<seen room> -> SRC/<seen room>, for every room
-  rooms.py check SRC      reports includes that slip past the include path ("../…")
+  rooms.py check SRC      reports includes that slip past the include path ("../…"), and brokers that are
+                          named outside their folder
 """
 import os
 import re
@@ -40,9 +41,36 @@ def farm(src, out):
                 os.symlink(folder_of(src, other), link)
 
 
+def adapters(src):
+    """The rows of broker/registry.c, which are the names of folders and of brokers."""
+    with open(os.path.join(src, "broker", "registry.c"), encoding="utf-8") as lines:
+        return re.findall(r"^    X\((\w+)\)", lines.read(), re.MULTILINE)
+
+
+def named_outside(src):
+    """A broker is its folder and its row: no other file spells its name, includes its headers or asks whether it is
+    built in. Conventions are what programs write, and may belong to one broker."""
+    names = "|".join(adapters(src))
+    named = re.compile(rf'"({names})"|"broker/({names})/|\bIMPOUND_({names.upper()})\b')
+    found = []
+    for folder, _, files in os.walk(src):
+        for file in files:
+            path = os.path.join(folder, file)
+            if not file.endswith((".c", ".h")) or file.startswith("convention_"):
+                continue
+            if os.path.relpath(folder, src).startswith("broker" + os.sep):
+                continue
+            with open(path, encoding="utf-8") as lines:
+                for number, line in enumerate(lines, 1):
+                    code = line.split("/*")[0]
+                    if named.search(code) and not line.lstrip().startswith("*"):
+                        found.append(f"{path}:{number}: names a broker: {line.strip()}")
+    return found
+
+
 def check(src):
     rooms = table()
-    wrong = []
+    wrong = named_outside(src)
     for room in sorted([*os.listdir(src), *OUTSIDE]):
         if room not in rooms:
             wrong.append(f"src/{room}: no such room in tools/rooms.txt")

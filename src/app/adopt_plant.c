@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/thread.h"
+#include "broker/registry.h"
 
 enum { NEWS_MAX = 2048, TEXTS_CHUNK = 1024 };
 
@@ -126,6 +127,7 @@ struct adopt_plant *adopt_plant_start(const struct adopt_plant_options *options)
     }
     find_homes(plant, config);
     plant->adopt = adopt_new(&(struct adopt_options){.triage = options->triage,
+                                                     .brokers = registry_kinds,
                                                      .entries = plant->entries,
                                                      .count = config->adopt_count,
                                                      .homes = plant->homes,

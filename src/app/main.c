@@ -4,6 +4,7 @@
 #include "app/verbs.h"
 #include "base/log.h"
 #include "broker/common/openssl_exit.h"
+#include "broker/registry.h"
 #include "cli/cli.h"
 #include "jq/jq_pool.h"
 #include "server/asset.h"
@@ -57,5 +58,12 @@ int main(int argc, char **argv) {
     /* Not a verb of the command line: how the server starts its jq helpers (src/jq). */
     if (argc == 2 && strcmp(argv[1], "jq-helper") == 0)
         return jq_helper_main();
-    return cli_main(argc, argv, local_verbs, IMPOUND_VERSION, asset_has_dashboard());
+    const char *brokers[REGISTRY_KINDS_MAX + 1], *left_out[REGISTRY_KINDS_MAX + 1];
+    registry_names(true, brokers);
+    registry_names(false, left_out);
+    return cli_main(argc, argv, local_verbs,
+                    &(struct cli_build){.version = IMPOUND_VERSION,
+                                        .dashboard = asset_has_dashboard(),
+                                        .brokers = brokers,
+                                        .brokers_left_out = left_out});
 }

@@ -4,6 +4,7 @@
 
 #include "app/config_find.h"
 #include "app/sources.h"
+#include "broker/registry.h"
 #include "core/pointer.h"
 
 enum { TEXTS_CHUNK = 1024, KIND_MAX = 32, NAME_SHOWN_MAX = 255 };
@@ -18,21 +19,34 @@ static struct bytes text_at(struct json object, const char *name, struct arena *
 
 /* ---- where, in words ---- */
 
-/* False: it is not told where. */
+/* The first of the kind's places that the source names; NULL: it names none. */
+static const struct broker_coordinate *find_place(const struct broker_kind *kind,
+                                                  struct json source, struct arena *arena,
+                                                  struct bytes *name) {
+    for (const struct broker_coordinate *at = kind->coordinates; at->member; at++) {
+        *name = at->place ? text_at(source, at->member, arena) : BYTES_NONE;
+        if (name->len > 0)
+            return at;
+    }
+    return NULL;
+}
+
+/* False: the source names no place. One of a broker that we do not know is looked for by the names
+ * that any broker has for one. */
 static bool describe(struct json source, struct bytes kind, struct arena *arena,
                      char words[REPLAY_ORIGIN_SIZE]) {
-    static const char *const members[] = {"topic",  "queue", "subject", "list",
-                                          "stream", "asynq", "exchange"};
+    const struct broker_kind *known = broker_kind_find(registry_kinds, kind);
+    const struct broker_coordinate *place = NULL;
+    struct bytes name;
+    if (known)
+        place = find_place(known, source, arena, &name);
+    for (size_t i = 0; !known && !place && registry_kinds[i]; i++)
+        place = find_place(registry_kinds[i], source, arena, &name);
     snprintf(words, REPLAY_ORIGIN_SIZE, "%.*s", BYTES_ARG(bytes_clip(kind, KIND_MAX)));
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        struct bytes name = text_at(source, members[i], arena);
-        if (name.len == 0)
-            continue;
+    if (place)
         snprintf(words, REPLAY_ORIGIN_SIZE, "%.*s %s %.*s", BYTES_ARG(bytes_clip(kind, KIND_MAX)),
-                 members[i], BYTES_ARG(bytes_clip(name, NAME_SHOWN_MAX)));
-        return true;
-    }
-    return false;
+                 place->member, BYTES_ARG(bytes_clip(name, NAME_SHOWN_MAX)));
+    return place != NULL;
 }
 
 /* ---- which way ---- */

@@ -22,6 +22,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/thread.h"
+#include "broker/registry.h"
 #include "handler/exec.h"
 #include "handler/http.h"
 #include "jq/jq_pool.h"
@@ -140,6 +141,7 @@ static enum status make_engine(struct plant *plant, struct err *err) {
                                      .jq = plant->jq,
                                      .spill = plant->spill,
                                      .spans = telemetry_spans(plant->telemetry),
+                                     .brokers = registry_kinds,
                                      .memory = plant->memory,
                                      .seed = random_seed(),
                                      .flight_path = flight_path,

@@ -5,10 +5,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "broker/kafka/kafka_sink.h"
-#include "broker/nats/nats_sink.h"
-#include "broker/rabbitmq/rabbit_sink.h"
-#include "broker/redis/redis_sink.h"
+#include "broker/registry.h"
 
 struct sinks_entry {
     struct sinks_entry *next;
@@ -17,74 +14,25 @@ struct sinks_entry {
     struct sink *sink;
 };
 
-#ifdef IMPOUND_REDIS
-#define REDIS redis_sink_check, redis_sink_connect, redis_sink_new
-#else
-#define REDIS NULL, NULL, NULL
-#endif
-
-#ifdef IMPOUND_NATS
-#define NATS nats_sink_check, nats_sink_connect, nats_sink_new
-#else
-#define NATS NULL, NULL, NULL
-#endif
-
-#ifdef IMPOUND_RABBITMQ
-#define RABBITMQ rabbit_sink_check, rabbit_sink_connect, rabbit_sink_new
-#else
-#define RABBITMQ NULL, NULL, NULL
-#endif
-
-#ifdef IMPOUND_KAFKA
-#define KAFKA kafka_sink_check, kafka_sink_connect, kafka_sink_new
-#else
-#define KAFKA NULL, NULL, NULL
-#endif
-
-/* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
- * has no functions. */
-static const struct sinks_kind {
-    const char *schemes[2];
-    const char *library;
-    enum status (*check)(struct bytes url, struct err *err);
-    enum status (*connect)(const struct sink_options *options, struct err *err);
-    struct sink *(*make)(const struct sink_options *options);
-} kinds[] = {
-    {{"redis", "rediss"}, "hiredis", REDIS},
-    {{"amqp", "amqps"}, "librabbitmq", RABBITMQ},
-    {{"kafka", "kafkas"}, "librdkafka", KAFKA},
-    {{"nats", "tls"}, "libnats", NATS},
-};
-
-static const struct sinks_kind *find(struct bytes url) {
-    struct bytes scheme = bytes_cut(url, 0, bytes_find(url, BYTES("://")));
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        for (size_t j = 0; j < 2; j++)
-            if (kinds[i].schemes[j] && bytes_is(scheme, kinds[i].schemes[j]))
-                return &kinds[i];
-    return NULL;
-}
-
 enum status sinks_check(struct bytes url, struct err *err) {
-    size_t scheme = bytes_find(url, BYTES("://"));
-    const struct sinks_kind *kind = find(url);
-    if (scheme == url.len)
+    struct bytes scheme = registry_scheme(url);
+    const struct broker_kind *kind = registry_of_url(url);
+    if (!scheme.ptr)
         return err_set(err, STATUS_NOT_FOUND, "it is not a URL");
     if (!kind)
-        return err_set(err, STATUS_NOT_YET, "%.*s:// is not in this version",
-                       BYTES_ARG(bytes_cut(url, 0, scheme)));
-    if (!kind->check)
+        return err_set(err, STATUS_NOT_YET, "%.*s:// is not in this version", BYTES_ARG(scheme));
+    if (!kind->sink_check)
         return err_set(err, STATUS_NOT_YET, "%.*s:// is not in this build, which has no %s",
-                       BYTES_ARG(bytes_cut(url, 0, scheme)), kind->library);
-    return kind->check(url, err);
+                       BYTES_ARG(scheme), kind->library);
+    return kind->sink_check(url, err);
 }
 
 enum status sinks_connect(struct bytes url, struct clock *clock, struct err *err) {
-    const struct sinks_kind *kind = find(url);
+    const struct broker_kind *kind = registry_of_url(url);
     struct sink_options options = {.url = url, .clock = clock};
-    assert(kind && kind->connect);
+    assert(kind && kind->sink_connect);
     *err = (struct err){STATUS_OK, ""};
-    return kind->connect(&options, err);
+    return kind->sink_connect(&options, err);
 }
 
 static struct sink *get(struct sinks *sinks, struct bytes url, bool source, struct clock *clock) {
@@ -96,9 +44,9 @@ static struct sink *get(struct sinks *sinks, struct bytes url, bool source, stru
     entry->source = source;
     struct sink_options options = {
         .url = url, .source = source, .clock = clock, .seed = random_seed()};
-    const struct sinks_kind *kind = find(url);
-    assert(kind && kind->make);
-    entry->sink = kind->make(&options);
+    const struct broker_kind *kind = registry_of_url(url);
+    assert(kind && kind->sink_new);
+    entry->sink = kind->sink_new(&options);
     entry->next = sinks->first;
     sinks->first = entry;
     return entry->sink;

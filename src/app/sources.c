@@ -5,81 +5,20 @@
 
 #include "base/mailbox.h"
 #include "base/suggest.h"
-#include "broker/kafka/kafka_peek.h"
-#include "broker/kafka/kafka_source.h"
-#include "broker/kafka/kafka_url.h"
-#include "broker/nats/nats_peek.h"
-#include "broker/nats/nats_source.h"
-#include "broker/nats/nats_url.h"
-#include "broker/rabbitmq/rabbit_peek.h"
-#include "broker/rabbitmq/rabbit_source.h"
-#include "broker/redis/redis_peek.h"
-#include "broker/redis/redis_source.h"
-#include "broker/redis/redis_url.h"
-
-#ifdef IMPOUND_REDIS
-#define REDIS redis_source_check, redis_url_check_peek, redis_source_new, redis_peek_new
-#else
-#define REDIS NULL, NULL, NULL, NULL
-#endif
-
-#ifdef IMPOUND_NATS
-#define NATS nats_source_check, nats_url_check_peek, nats_source_new, nats_peek_new
-#else
-#define NATS NULL, NULL, NULL, NULL
-#endif
-
-#ifdef IMPOUND_RABBITMQ
-#define RABBITMQ rabbit_source_check, rabbit_source_check, rabbit_source_new, rabbit_peek_new
-#else
-#define RABBITMQ NULL, NULL, NULL, NULL
-#endif
-
-#ifdef IMPOUND_KAFKA
-#define KAFKA kafka_source_check, kafka_url_check_peek, kafka_source_new, kafka_peek_new
-#else
-#define KAFKA NULL, NULL, NULL, NULL
-#endif
-
-/* An adapter is known by up to two schemes, the second one with TLS. One that this build leaves out
- * has no functions. */
-static const struct sources_kind {
-    const char *schemes[2];
-    const char *broker;
-    const char *library;
-    const char *path; /* what an empty one means; NULL: nothing else */
-    enum status (*check)(struct bytes url, struct err *err);
-    enum status (*check_peek)(struct bytes url, struct err *err); /* … if it is only looked at */
-    struct broker *(*make)(const struct broker_options *options);
-    struct peek *(*peek)(const struct broker_options *options); /* NULL: it cannot */
-} kinds[] = {
-    {{"redis", "rediss"}, "redis", "hiredis", "0", REDIS},
-    {{"amqp", "amqps"}, "rabbitmq", "librabbitmq", "/", RABBITMQ},
-    {{"nats", "tls"}, "nats", "libnats", NULL, NATS},
-    {{"kafka", "kafkas"}, "kafka", "librdkafka", NULL, KAFKA},
-    {{"sqs", NULL}, "sqs", NULL, NULL, NULL, NULL, NULL, NULL},
-    {{"pubsub", NULL}, "pubsub", NULL, NULL, NULL, NULL, NULL, NULL},
-};
-
-static const struct sources_kind *find(struct bytes scheme) {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        for (size_t j = 0; j < 2; j++)
-            if (kinds[i].schemes[j] && bytes_is(scheme, kinds[i].schemes[j]))
-                return &kinds[i];
-    return NULL;
-}
-
-static struct bytes scheme_of(struct bytes source) {
-    size_t end = bytes_find(source, BYTES("://"));
-    return end < source.len ? bytes_cut(source, 0, end) : BYTES_NONE;
-}
+#include "broker/common/url.h"
+#include "broker/registry.h"
 
 static enum status unknown(struct bytes scheme, struct err *err) {
     struct suggest suggest = suggest_for(scheme);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        for (size_t j = 0; j < 2; j++)
-            if (kinds[i].schemes[j])
-                suggest_try(&suggest, bytes_of(kinds[i].schemes[j]));
+    for (const struct broker_kind *const *kind = registry_kinds; *kind; kind++)
+        for (size_t i = 0; i < 2; i++)
+            if ((*kind)->schemes[i])
+                suggest_try(&suggest, bytes_of((*kind)->schemes[i]));
+    for (const char *const *planned = registry_planned_schemes; *planned; planned++) {
+        if (bytes_is(scheme, *planned))
+            return err_set(err, STATUS_NOT_YET, "source %s:// is not in this version", *planned);
+        suggest_try(&suggest, bytes_of(*planned));
+    }
     if (scheme.len == 0 || suggest.best.len == 0)
         return err_set(err, STATUS_NOT_FOUND, "it is not the URL of a broker");
     return err_set(err, STATUS_INVALID, "there is no %.*s://; did you mean %.*s://?",
@@ -87,18 +26,16 @@ static enum status unknown(struct bytes scheme, struct err *err) {
 }
 
 static enum status check(struct bytes source, bool peek, struct err *err) {
-    struct bytes scheme = scheme_of(source);
-    const struct sources_kind *kind = find(scheme);
+    struct bytes scheme = registry_scheme(source);
+    const struct broker_kind *kind = registry_of_url(source);
     if (bytes_is(source, SOURCES_BUILTIN))
         return STATUS_OK;
     if (!kind)
         return unknown(scheme, err);
-    if (kind->check)
-        return (peek ? kind->check_peek : kind->check)(source, err);
-    if (kind->library)
-        return err_set(err, STATUS_NOT_YET, "source %.*s:// is not in this build, which has no %s",
-                       BYTES_ARG(scheme), kind->library);
-    return err_set(err, STATUS_NOT_YET, "source %.*s:// is not in this version", BYTES_ARG(scheme));
+    if (kind->source_check)
+        return (peek ? kind->peek_check : kind->source_check)(source, err);
+    return err_set(err, STATUS_NOT_YET, "source %.*s:// is not in this build, which has no %s",
+                   BYTES_ARG(scheme), kind->library);
 }
 
 enum status sources_check(struct bytes source, struct err *err) {
@@ -109,36 +46,39 @@ enum status sources_check_peek(struct bytes source, struct err *err) {
     return check(source, true, err);
 }
 
-struct bytes sources_group(struct bytes source, struct arena *arena) {
-    struct kafka_url url;
-    struct err err;
-    return kafka_url_source(source, arena, &url, &err) == STATUS_OK ? url.group : BYTES_NONE;
+/* BYTES_NONE: the URL has no such parameter. */
+static struct bytes parameter(const struct url *url, const char *name) {
+    for (size_t i = 0; name && i < url->parameter_count; i++)
+        if (bytes_is(url->parameters[i].name, name))
+            return url->parameters[i].value;
+    return BYTES_NONE;
 }
 
-/* The parameter that names the place, as a member of an envelope's source; NULL: the path does. */
-static const char *place_member(const struct url *url, struct bytes *name) {
-    static const char *const members[] = {"queue", "list", "stream", "zset", "asynq"};
-    for (size_t i = 0; i < url->parameter_count; i++)
-        for (size_t k = 0; k < sizeof members / sizeof *members; k++)
-            if (bytes_is(url->parameters[i].name, members[k])) {
-                *name = url->parameters[i].value;
-                return members[k];
-            }
-    *name = url->path;
-    return NULL;
+struct bytes sources_group(struct bytes source, struct arena *arena) {
+    const struct broker_kind *kind = registry_of_url(source);
+    struct url url;
+    struct err err;
+    if (!kind || url_parse(source, arena, &url, &err) != STATUS_OK)
+        return BYTES_NONE;
+    return parameter(&url, kind->group_parameter);
 }
 
 struct bytes sources_place(struct bytes source, struct arena *arena, const char **member) {
+    const struct broker_kind *kind = registry_of_url(source);
     struct url url;
     struct err err;
-    struct bytes name;
     *member = "topic";
-    if (url_parse(source, arena, &url, &err) != STATUS_OK)
+    if (!kind || url_parse(source, arena, &url, &err) != STATUS_OK)
         return BYTES_NONE;
-    const char *parameter = place_member(&url, &name);
-    if (parameter)
-        *member = parameter;
-    return name;
+    for (const char *const *name = kind->place_parameters; *name; name++) {
+        struct bytes place = parameter(&url, *name);
+        if (place.len > 0) {
+            *member = *name;
+            return place;
+        }
+    }
+    *member = kind->path_place;
+    return kind->path_place ? url.path : BYTES_NONE;
 }
 
 static int compare_hosts(const void *a, const void *b) {
@@ -147,44 +87,39 @@ static int compare_hosts(const void *a, const void *b) {
     return order ? order : left->port - right->port;
 }
 
-/* The vhost or database. */
-static struct bytes path_of(const struct url *url) {
-    const struct sources_kind *kind = find(url->scheme);
-    return url->path.len == 0 && kind && kind->path ? bytes_of(kind->path) : url->path;
-}
-
 struct bytes sources_server(struct bytes source, struct arena *arena) {
+    const struct broker_kind *kind = registry_of_url(source);
     struct url url;
     struct err err;
     struct buf text;
-    struct bytes place;
-    if (url_parse(source, arena, &url, &err) != STATUS_OK)
+    if (!kind || url_parse(source, arena, &url, &err) != STATUS_OK)
         return BYTES_NONE;
     buf_init_heap(&text, URL_TEXT_MAX);
     qsort(url.hosts, url.host_count, sizeof *url.hosts, compare_hosts);
     for (size_t i = 0; i < url.host_count; i++)
         buf_printf(&text, "%.*s:%u,", BYTES_ARG(url.hosts[i].name), url.hosts[i].port);
-    if (place_member(&url, &place)) /* else it is the path */
-        buf_bytes(&text, path_of(&url));
+    if (!kind->path_place) /* it is the database or virtual host */
+        buf_bytes(&text, url.path.len == 0 && kind->path_default ? bytes_of(kind->path_default)
+                                                                 : url.path);
     struct bytes server = arena_dup(arena, buf_view(&text));
     buf_free(&text);
     return server;
 }
 
 const char *sources_broker(struct bytes url) {
-    const struct sources_kind *kind = find(scheme_of(url));
-    return kind ? kind->broker : NULL;
+    const struct broker_kind *kind = registry_of_url(url);
+    return kind ? kind->name : NULL;
 }
 
 struct broker *sources_new(const struct broker_options *options) {
-    const struct sources_kind *kind = find(scheme_of(options->url));
-    assert(kind && kind->make);
-    return kind->make(options);
+    const struct broker_kind *kind = registry_of_url(options->url);
+    assert(kind && kind->source_new);
+    return kind->source_new(options);
 }
 
 struct peek *sources_peek(const struct broker_options *options) {
-    const struct sources_kind *kind = find(scheme_of(options->url));
-    return kind && kind->peek ? kind->peek(options) : NULL;
+    const struct broker_kind *kind = registry_of_url(options->url);
+    return kind && kind->peek_new ? kind->peek_new(options) : NULL;
 }
 
 /* ---- trying one out ---- */

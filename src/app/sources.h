@@ -5,7 +5,6 @@
 
 #include "port/broker.h"
 #include "port/peek.h"
-#include "port/peek.h"
 
 #define SOURCES_BUILTIN "builtin"
 
@@ -17,7 +16,7 @@ enum status sources_check_peek(struct bytes source, struct err *err);
 /* The consumer group that its URL names, where messages do not say; BYTES_NONE: none. */
 struct bytes sources_group(struct bytes source, struct arena *arena);
 /* What it calls the place where messages lie (a topic's, a list's, a stream's name …), and which
- * member of an envelope's source that is: "topic". BYTES_NONE: nothing. */
+ * member of an envelope's source that is: "topic". BYTES_NONE: it names none. */
 struct bytes sources_place(struct bytes source, struct arena *arena, const char **member);
 /* Which server it leads to, with what part of it: equal texts are the same. */
 struct bytes sources_server(struct bytes source, struct arena *arena);

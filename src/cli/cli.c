@@ -80,13 +80,9 @@ static int run_verb(struct cli_env *env, const struct cli_verb *verb, int argc, 
     return code;
 }
 
-int cli_main(int argc, char **argv, const struct cli_verb *local, const char *version,
-             bool dashboard) {
-    struct cli_env env = {.url = DEFAULT_URL,
-                          .color = terminal_color(),
-                          .version = version,
-                          .dashboard = dashboard,
-                          .local = local};
+int cli_main(int argc, char **argv, const struct cli_verb *local, const struct cli_build *build) {
+    struct cli_env env = {
+        .url = DEFAULT_URL, .color = terminal_color(), .build = build, .local = local};
     /* What impound prints is UTF-8 everywhere; this is for the width of characters. */
     setlocale(LC_CTYPE, "C.UTF-8");
     int at = find_verb(argc, argv);

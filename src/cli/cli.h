@@ -9,12 +9,19 @@
 
 struct cli_verb;
 
+/* What is built into this program. Lists end with NULL. */
+struct cli_build {
+    const char *version;
+    bool dashboard;
+    const char *const *brokers;          /* as sources and sinks */
+    const char *const *brokers_left_out; /* their client libraries are not there */
+};
+
 struct cli_env {
     const char *url; /* --url, IMPOUND_URL, or the default */
     bool json;       /* --json */
     bool color;      /* a terminal, and NO_COLOR is not set */
-    const char *version;
-    bool dashboard;               /* it is built in */
+    const struct cli_build *build;
     const struct cli_verb *local; /* as given to cli_main, for help and completion */
 };
 
@@ -31,7 +38,6 @@ struct cli_verb {
 
 /* `local`: verbs that live in app because they need other rooms (serve, check, doctor); ends with a
  * NULL name. */
-int cli_main(int argc, char **argv, const struct cli_verb *local, const char *version,
-             bool dashboard);
+int cli_main(int argc, char **argv, const struct cli_verb *local, const struct cli_build *build);
 
 #endif

@@ -1,6 +1,7 @@
 /* impound version: which one this is, and what is built into it. */
 #include "cli/cmd.h"
 
+#include <assert.h>
 #include <curl/curl.h>
 
 #include "base/json.h"
@@ -8,91 +9,75 @@
 
 enum { TEXT_MAX = 4096 };
 
-/* Parts that a build can leave out. */
-#ifdef IMPOUND_REDIS
-#define REDIS "redis",
-#define NO_REDIS
-#else
-#define REDIS
-#define NO_REDIS "redis",
-#endif
-#ifdef IMPOUND_NATS
-#define NATS "nats",
-#define NO_NATS
-#else
-#define NATS
-#define NO_NATS "nats",
-#endif
-#ifdef IMPOUND_RABBITMQ
-#define RABBITMQ "rabbitmq",
-#define NO_RABBITMQ
-#else
-#define RABBITMQ
-#define NO_RABBITMQ "rabbitmq",
-#endif
-#ifdef IMPOUND_KAFKA
-#define KAFKA "kafka",
-#define NO_KAFKA
-#else
-#define KAFKA
-#define NO_KAFKA "kafka",
-#endif
+typedef const char *const part_list[]; /* ends with NULL */
 
+static part_list stores = {"sqlite", NULL};
+static part_list builtin = {"builtin", NULL};
+static part_list handlers = {"http", "exec", "lease", NULL};
+static part_list none = {NULL};
 #ifdef IMPOUND_OTLP
-#define OTLP "otlp",
-#define NO_OTLP
+static part_list telemetry = {"otlp", NULL}, telemetry_left_out = {NULL};
 #else
-#define OTLP
-#define NO_OTLP "otlp",
+static part_list telemetry = {NULL}, telemetry_left_out = {"otlp", NULL};
 #endif
 
-/* Each list ends with NULL. */
-static const struct {
-    const char *kind;
-    const char *parts[8];
-} built_in[] = {
-    {"stores", {"sqlite", NULL}},
-    {"sources", {"builtin", REDIS RABBITMQ NATS KAFKA NULL}},
-    {"handlers", {"http", "exec", "lease", NULL}},
-    {"sinks", {REDIS RABBITMQ NATS KAFKA NULL}},
-    {"telemetry", {OTLP NULL}},
-    {"left_out", {NO_REDIS NO_RABBITMQ NO_NATS NO_KAFKA NO_OTLP NULL}},
+enum { KIND_COUNT = 6 };
+
+/* A kind of part, with two lists that are shown as one. */
+struct part_kind {
+    const char *name;
+    const char *const *lists[2];
 };
 
-enum { KIND_COUNT = sizeof built_in / sizeof *built_in };
+static void list_parts(const struct cli_build *build, struct part_kind kinds[KIND_COUNT]) {
+    size_t count = 0;
+    kinds[count++] = (struct part_kind){"stores", {stores, none}};
+    kinds[count++] = (struct part_kind){"sources", {builtin, build->brokers}};
+    kinds[count++] = (struct part_kind){"handlers", {handlers, none}};
+    kinds[count++] = (struct part_kind){"sinks", {build->brokers, none}};
+    kinds[count++] = (struct part_kind){"telemetry", {telemetry, none}};
+    kinds[count++] = (struct part_kind){"left_out", {build->brokers_left_out, telemetry_left_out}};
+    assert(count == KIND_COUNT);
+}
 
-static void put_json(const struct cli_env *env, struct buf *out) {
+static void put_json(const struct cli_build *build, struct buf *out) {
+    struct part_kind kinds[KIND_COUNT];
     struct json_out json = json_out(out);
+    list_parts(build, kinds);
     json_open(&json, '{');
     json_key(&json, "version");
-    json_put_str(&json, env->version);
+    json_put_str(&json, build->version);
     for (size_t i = 0; i < KIND_COUNT; i++) {
-        json_key(&json, built_in[i].kind);
+        json_key(&json, kinds[i].name);
         json_open(&json, '[');
-        for (const char *const *part = built_in[i].parts; *part; part++)
-            json_put_str(&json, *part);
+        for (size_t k = 0; k < 2; k++)
+            for (const char *const *part = kinds[i].lists[k]; *part; part++)
+                json_put_str(&json, *part);
         json_close(&json, ']');
     }
     json_key(&json, "dashboard");
-    json_put_bool(&json, env->dashboard);
+    json_put_bool(&json, build->dashboard);
     json_key(&json, "libcurl");
     json_put_str(&json, curl_version_info(CURLVERSION_NOW)->version);
     json_close(&json, '}');
     buf_char(out, '\n');
 }
 
-static void put_text(const struct cli_env *env, struct buf *out) {
-    buf_printf(out, "impound %s\n", env->version);
+static void put_text(const struct cli_build *build, struct buf *out) {
+    struct part_kind kinds[KIND_COUNT];
+    list_parts(build, kinds);
+    buf_printf(out, "impound %s\n", build->version);
     for (size_t i = 0; i < KIND_COUNT; i++) {
-        if (!built_in[i].parts[0])
+        if (!kinds[i].lists[0][0] && !kinds[i].lists[1][0])
             continue;
-        buf_printf(out, "%s:", built_in[i].kind);
-        for (const char *const *part = built_in[i].parts; *part; part++)
-            buf_printf(out, " %s", *part);
+        buf_printf(out, "%s:", kinds[i].name);
+        for (size_t k = 0; k < 2; k++)
+            for (const char *const *part = kinds[i].lists[k]; *part; part++)
+                buf_printf(out, " %s", *part);
         buf_char(out, '\n');
     }
     buf_printf(out, "dashboard: %s\n",
-               env->dashboard ? "built in" : "not built in, a plain page instead");
+               build->dashboard ? "built in" : "not built in, a plain page instead");
     buf_printf(out, "libcurl: %s\n", curl_version_info(CURLVERSION_NOW)->version);
 }
 
@@ -104,9 +89,9 @@ int cmd_version_run(const struct cli_env *env, int argc, char **argv) {
     struct buf out;
     buf_init_fixed(&out, memory, sizeof memory);
     if (env->json)
-        put_json(env, &out);
+        put_json(env->build, &out);
     else
-        put_text(env, &out);
+        put_text(env->build, &out);
     options_free(&options);
     return command_write(buf_view(&out));
 }

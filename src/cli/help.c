@@ -26,7 +26,7 @@ void help_all(const struct cli_env *env, FILE *to) {
     fprintf(to,
             "impound %s: retries what can succeed, parks what cannot, loses nothing.\n\n"
             "usage: impound VERB [ARGUMENTS] [OPTIONS]\n\nverbs:\n",
-            env->version);
+            env->build->version);
     const struct cli_verb *verb;
     for (size_t i = 0; (verb = verbs_at(env->local, i)); i++)
         fprintf(to, "  %-*s %s\n", NAME_WIDTH, verb->name, verb->summary);

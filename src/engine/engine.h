@@ -17,6 +17,7 @@
 #include "port/handler.h"
 #include "port/jq.h"
 #include "port/sink.h"
+#include "port/broker_kind.h"
 #include "port/spans.h"
 #include "port/spill.h"
 #include "port/store.h"
@@ -108,9 +109,11 @@ struct engine_event {
 struct engine_options {
     struct store *store;
     struct clock *clock;
-    struct jq *jq;              /* NULL: no rule has one */
-    struct spill *spill;        /* NULL: no DLQ spills */
-    struct spans *spans;        /* NULL: nobody traces */
+    struct jq *jq;       /* NULL: no rule has one */
+    struct spill *spill; /* NULL: no DLQ spills */
+    struct spans *spans; /* NULL: nobody traces */
+    /* Whose coordinates become attributes of spans; ends with NULL. NULL: none. */
+    const struct broker_kind *const *brokers;
     struct body_memory *memory; /* NULL: bodies have no limit together */
     uint64_t seed;              /* of jitter and ids */
     const char *flight_path;    /* the flight recorder's file; NULL: none (simulation) */

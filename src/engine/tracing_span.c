@@ -39,26 +39,6 @@ static void put_number(struct draft *draft, const char *name, int64_t number) {
     next(draft, name)->number = number;
 }
 
-#define DESTINATION "messaging.destination.name"
-#define GROUP       "messaging.consumer.group.name"
-
-/* What the sources' coordinates are called. */
-static const struct {
-    const char *kind, *member, *attribute;
-    bool number;
-} coordinates[] = {
-    {"kafka", "topic", DESTINATION, false},
-    {"kafka", "partition", "messaging.destination.partition.id", false},
-    {"kafka", "offset", "messaging.kafka.offset", true},
-    {"nats", "subject", DESTINATION, false},
-    {"nats", "consumer", GROUP, false},
-    {"rabbitmq", "queue", DESTINATION, false},
-    {"rabbitmq", "routing_key", "messaging.rabbitmq.destination.routing_key", false},
-    {"redis", "list", DESTINATION, false},
-    {"redis", "stream", DESTINATION, false},
-    {"redis", "group", GROUP, false},
-};
-
 static struct bytes text_of(struct json source, const char *member, struct arena *arena) {
     struct json value;
     struct bytes text;
@@ -67,33 +47,35 @@ static struct bytes text_of(struct json source, const char *member, struct arena
     return json_string(value, arena, &text) ? text : value.text;
 }
 
-static void put_coordinate(struct draft *draft, const char *attribute, bool number,
+static void put_coordinate(struct draft *draft, const struct broker_coordinate *coordinate,
                            struct bytes text) {
     uint64_t value;
-    if (!number)
-        put_text(draft, attribute, text);
+    if (!coordinate->number)
+        put_text(draft, coordinate->attribute, text);
     else if (bytes_u64(text, &value))
-        put_number(draft, attribute, (int64_t)value);
+        put_number(draft, coordinate->attribute, (int64_t)value);
 }
 
 /* Of a broker, what it calls the place; else the queue is the place. */
 static void put_source(struct draft *draft) {
     struct arena *arena = &draft->flight->held->arena;
     const struct envelope *envelope = &draft->flight->held->envelope;
+    const struct engine_options *options = &draft->flight->queue->engine->options;
+    const struct broker_kind *kind = NULL;
     struct json source;
-    struct bytes kind = BYTES_NONE;
-    if (envelope->source.len && json_parse(envelope->source, &source, NULL) == STATUS_OK)
-        kind = text_of(source, "kind", arena);
+    if (options->brokers && envelope->source.len &&
+        json_parse(envelope->source, &source, NULL) == STATUS_OK)
+        kind = broker_kind_find(options->brokers, text_of(source, "kind", arena));
     size_t before = draft->span.attribute_count;
-    for (size_t i = 0; i < sizeof coordinates / sizeof *coordinates; i++)
-        if (bytes_is(kind, coordinates[i].kind))
-            put_coordinate(draft, coordinates[i].attribute, coordinates[i].number,
-                           text_of(source, coordinates[i].member, arena));
+    for (size_t i = 0; kind && kind->coordinates[i].member; i++)
+        if (kind->coordinates[i].attribute)
+            put_coordinate(draft, &kind->coordinates[i],
+                           text_of(source, kind->coordinates[i].member, arena));
     bool ours = draft->span.attribute_count == before;
-    put_text(draft, GROUP, ours ? BYTES_NONE : draft->flight->queue->group);
-    put_text(draft, "messaging.system", ours ? BYTES("impound") : kind);
+    put_text(draft, SPANS_GROUP, ours ? BYTES_NONE : draft->flight->queue->group);
+    put_text(draft, "messaging.system", ours ? BYTES("impound") : bytes_of(kind->name));
     if (ours)
-        put_text(draft, DESTINATION, draft->flight->queue->name);
+        put_text(draft, SPANS_DESTINATION, draft->flight->queue->name);
 }
 
 static void put_message(struct draft *draft) {

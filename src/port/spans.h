@@ -5,6 +5,10 @@
 #include "base/instant.h"
 #include "base/traceparent.h"
 
+/* Attributes that brokers' coordinates become. */
+#define SPANS_DESTINATION "messaging.destination.name"
+#define SPANS_GROUP       "messaging.consumer.group.name"
+
 enum { SPAN_ATTRIBUTES_MAX = 32, SPAN_LINKS_MAX = 2 };
 
 /* As OTLP numbers them. */

@@ -48,7 +48,8 @@ struct adopt_dlq {
 
 struct adopt_options {
     struct triage *triage;
-    const struct adopt_entry *entries; /* for as long as the adopter lives */
+    const struct broker_kind *const *brokers; /* that entries may lead to; ends with NULL */
+    const struct adopt_entry *entries;        /* for as long as the adopter lives */
     size_t count;
     const struct adopt_home *homes; /* of queues with sources; for as long */
     size_t home_count;

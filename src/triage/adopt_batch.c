@@ -104,7 +104,8 @@ static void make_letter(struct batch *batch, struct message *held) {
     const struct adopt_options *options = &batch->place->adopt->options;
     struct envelope *envelope = &held->envelope;
     char id[UUID_TEXT_SIZE];
-    convention_read(convention_find(held), entry->name, batch->now.wall, held);
+    convention_read(convention_find(held), batch->place->adopt->options.brokers, entry->name,
+                    batch->now.wall, held);
     triage_new_id(batch->triage, batch->now.wall, id);
     envelope->letter_id = arena_dup(&held->arena, bytes_of(id));
     envelope->dlq = entry->dlq;
@@ -408,7 +409,7 @@ static void begin(struct batch *batch, struct adopt_place *place, struct message
     batch->now = triage_now(batch->triage);
     batch->room = adopt_room(place);
     for (size_t i = 0; i < count; i++)
-        adopt_identity_of(held[i], &batch->identities[i]);
+        adopt_identity_of(place->adopt->options.brokers, held[i], &batch->identities[i]);
     arena_init_heap(&batch->arena, BATCH_ARENA_CHUNK);
 }
 

@@ -2,24 +2,12 @@
 
 #include <sodium.h>
 
-/* Which kinds of sources have coordinates: this member of a source says so, and the message's id
- * has them, within the thing that `inside` names where it needs one. */
-static const struct exact_kind {
-    const char *kind, *coordinate, *inside;
-    bool ordered; /* whoever looks, and whoever takes, is given headers and key in one form */
-} exact_kinds[] = {
-    {"kafka", "offset", NULL, true},
-    {"nats", "sequence", NULL, false},
-    {"redis", "entry", "stream", true},
-};
-
-/* They change with each delivery. */
-static const char *const changing[] = {"x-delivery-count", "x-acquired-count"};
-
-static bool is_changing(struct bytes name) {
-    for (size_t i = 0; i < sizeof changing / sizeof *changing; i++)
-        if (bytes_is(name, changing[i]))
-            return true;
+/* The header differs in each delivery, at whichever broker it was added. */
+static bool is_changing(const struct broker_kind *const *brokers, struct bytes name) {
+    for (; *brokers; brokers++)
+        for (const char *const *header = (*brokers)->changing_headers; *header; header++)
+            if (bytes_is(name, *header))
+                return true;
     return false;
 }
 
@@ -36,10 +24,11 @@ static void add(crypto_hash_sha256_state *state, struct bytes text) {
     crypto_hash_sha256_update(state, (const unsigned char *)text.ptr, text.len);
 }
 
-static void add_content(crypto_hash_sha256_state *state, const struct message *held) {
+static void add_content(crypto_hash_sha256_state *state, const struct broker_kind *const *brokers,
+                        const struct message *held) {
     const struct envelope *envelope = &held->envelope;
     for (size_t i = 0; i < envelope->header_count; i++) {
-        if (is_changing(envelope->headers[i].name))
+        if (is_changing(brokers, envelope->headers[i].name))
             continue;
         add(state, envelope->headers[i].name);
         add(state, envelope->headers[i].value);
@@ -48,23 +37,21 @@ static void add_content(crypto_hash_sha256_state *state, const struct message *h
     add(state, held->body);
 }
 
-static const struct exact_kind *find_kind(struct json source) {
+/* The kind of a message that its coordinates make unique; NULL: they do not. */
+static const struct broker_kind *find_kind(const struct broker_kind *const *brokers,
+                                           struct json source) {
     struct json kind, member;
     if (!json_get(source, "kind", &kind))
         return NULL;
-    for (size_t i = 0; i < sizeof exact_kinds / sizeof *exact_kinds; i++) {
-        struct bytes name = bytes_cut(kind.text, 1, kind.text.len - 1);
-        if (bytes_is(name, exact_kinds[i].kind) &&
-            json_get(source, exact_kinds[i].coordinate, &member))
-            return &exact_kinds[i];
-    }
-    return NULL;
+    const struct broker_kind *found =
+        broker_kind_find(brokers, bytes_cut(kind.text, 1, kind.text.len - 1));
+    return found && found->unique_by && json_get(source, found->unique_by, &member) ? found : NULL;
 }
 
-static void add_coordinates(crypto_hash_sha256_state *state, const struct exact_kind *kind,
+static void add_coordinates(crypto_hash_sha256_state *state, const struct broker_kind *kind,
                             struct json source, const struct envelope *envelope) {
     struct json member;
-    if (kind->inside && json_get(source, kind->inside, &member))
+    if (kind->unique_within && json_get(source, kind->unique_within, &member))
         add(state, member.text);
     add(state, envelope->id);
 }
@@ -85,16 +72,17 @@ static void add_pointer(crypto_hash_sha256_state *state, struct json source, str
 }
 
 /* What its broker has at these coordinates, and will for as long as it is the same place. */
-static void add_print(crypto_hash_sha256_state *state, const struct exact_kind *kind,
-                      struct json source, const struct message *held) {
+static void add_print(crypto_hash_sha256_state *state, const struct broker_kind *const *brokers,
+                      const struct broker_kind *kind, struct json source,
+                      const struct message *held) {
     struct json origin;
     if (json_get(source, "origin", &origin)) {
         add_pointer(state, source, origin);
         return;
     }
     add_number(state, (uint64_t)held->envelope.created_at.ms);
-    if (kind->ordered)
-        add_content(state, held);
+    if (kind->same_headers)
+        add_content(state, brokers, held);
     else
         add(state, held->body);
 }
@@ -107,20 +95,21 @@ static void print_state(const crypto_hash_sha256_state *state, char text[ADOPT_I
     sodium_bin2hex(text, ADOPT_IDENTITY_SIZE, hash, sizeof hash);
 }
 
-void adopt_identity_of(const struct message *held, struct adopt_identity *out) {
+void adopt_identity_of(const struct broker_kind *const *brokers, const struct message *held,
+                       struct adopt_identity *out) {
     crypto_hash_sha256_state state;
     struct json source;
-    const struct exact_kind *kind = NULL;
+    const struct broker_kind *kind = NULL;
     crypto_hash_sha256_init(&state);
     if (json_parse(held->envelope.source, &source, NULL) == STATUS_OK)
-        kind = find_kind(source);
+        kind = find_kind(brokers, source);
     *out = (struct adopt_identity){.exact = kind != NULL};
     if (kind) {
         add_coordinates(&state, kind, source, &held->envelope);
         print_state(&state, out->place);
-        add_print(&state, kind, source, held);
+        add_print(&state, brokers, kind, source, held);
     } else {
-        add_content(&state, held);
+        add_content(&state, brokers, held);
     }
     print_state(&state, out->text);
     if (kind || held->delivery.len == 0)

@@ -3,7 +3,7 @@
 #ifndef TRIAGE_ADOPT_IDENTITY_H
 #define TRIAGE_ADOPT_IDENTITY_H
 
-#include "port/store.h"
+#include "port/broker_kind.h"
 
 enum { ADOPT_IDENTITY_SIZE = 65 };
 
@@ -19,6 +19,7 @@ struct adopt_identity {
  * and among these its id and the record of its death. Where it has coordinates by these and such a
  * print, since a place that was deleted and made again counts from the start. Of a pointer that was
  * followed (source.origin) the print is of the pointer. */
-void adopt_identity_of(const struct message *held, struct adopt_identity *out);
+void adopt_identity_of(const struct broker_kind *const *brokers, const struct message *held,
+                       struct adopt_identity *out);
 
 #endif

@@ -275,13 +275,14 @@ static struct bytes context_of(const struct convention *row, struct bytes entry,
     return context;
 }
 
-void convention_read(const struct convention *convention, struct bytes entry, struct wall now,
-                     struct message *held) {
+void convention_read(const struct convention *convention, const struct broker_kind *const *brokers,
+                     struct bytes entry, struct wall now, struct message *held) {
     struct convention_letter letter;
     struct convention_facts facts = {
         .letter = &letter, .arena = &held->arena, .state = STATE_PENDING_REVIEW};
     struct envelope *envelope = &held->envelope;
     look(held, &letter);
+    letter.broker = broker_kind_find(brokers, letter.kind);
     convention_facts_read(&facts, convention);
     if (convention->read)
         convention->read(&facts);

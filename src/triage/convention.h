@@ -6,7 +6,7 @@
 #ifndef TRIAGE_CONVENTION_H
 #define TRIAGE_CONVENTION_H
 
-#include "port/store.h"
+#include "port/broker_kind.h"
 
 struct convention;
 
@@ -20,7 +20,8 @@ const struct convention *convention_of(struct bytes context);
 /* Whether it is known by that header or reads it, and the message had none such of its own. */
 bool convention_adds(const struct convention *convention, struct bytes header);
 
-/* Rewrites what the broker gave; new texts are in held->arena. `entry` is the name of the adopt
+/* Rewrites what the broker gave; new texts are in held->arena. `brokers` are those
+ * that a source may name. `entry` is the name of the adopt
  * entry that it came by; `now` is when it died where nothing says when. Afterwards:
  *   state, cause      pending_review, adopted; resolved or discarded where its system says so
  *   reason, category  of the other system, or derived from the error's type; else unknown
@@ -39,7 +40,7 @@ bool convention_adds(const struct convention *convention, struct bytes header);
  *   context           {"adopted":{"convention":…,"from":entry,"at":{the source as it was}},…}
  *   why               of a pointer whose message was gone: that it was
  * It leaves letter_id, dlq, owner and content_hash to the caller. */
-void convention_read(const struct convention *convention, struct bytes entry, struct wall now,
-                     struct message *held);
+void convention_read(const struct convention *convention, const struct broker_kind *const *brokers,
+                     struct bytes entry, struct wall now, struct message *held);
 
 #endif

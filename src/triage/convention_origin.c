@@ -4,26 +4,6 @@
 
 enum { SOURCE_MAX = 4 << 20 };
 
-/* How each broker calls the place where messages wait, and what of the letter's own coordinates is
- * the message's: it goes back with it. */
-static const struct origin_kind {
-    const char *kind;
-    const char *place;
-    const char *kept[2];
-} kinds[] = {
-    {"kafka", "topic", {"tombstone", "null_headers"}},
-    {"rabbitmq", "queue", {"vhost", "properties"}},
-    {"nats", "subject", {"typed", NULL}},
-    {"redis", "list", {NULL, NULL}},
-};
-
-static const struct origin_kind *find(struct bytes kind) {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (bytes_is(kind, kinds[i].kind))
-            return &kinds[i];
-    return NULL;
-}
-
 /* It may be large, and stands in the source. */
 static bool is_properties(struct bytes key) {
     return json_key_is(key, "properties");
@@ -59,29 +39,37 @@ static void put_text(const struct convention_facts *facts, enum convention_fact 
     json_put(out, facts->facts[fact].text);
 }
 
-static void put_coordinates(const struct convention_facts *facts, const struct origin_kind *kind,
+/* What the broker calls a position in a place. */
+static const char *position_member(const struct broker_kind *broker) {
+    for (const struct broker_coordinate *at = broker->coordinates; at->member; at++)
+        if (at->number)
+            return at->member;
+    return "offset";
+}
+
+static void put_coordinates(const struct convention_facts *facts, const struct broker_kind *broker,
                             struct json_out *out) {
-    put_text(facts, FACT_PLACE, kind->place, out);
+    put_text(facts, FACT_PLACE, broker->coordinates[0].member, out);
     put_text(facts, FACT_TOPIC, "topic", out);
     put_number(facts, FACT_PARTITION, "partition", out);
-    put_number(facts, FACT_OFFSET, bytes_is(facts->letter->kind, "nats") ? "sequence" : "offset",
-               out);
+    put_number(facts, FACT_OFFSET, position_member(broker), out);
     put_text(facts, FACT_EXCHANGE, "exchange", out);
     put_text(facts, FACT_ROUTING_KEY, "routing_key", out);
 }
 
-static void put_kept(const struct convention_facts *facts, const struct origin_kind *kind,
+/* What of the letter's own coordinates is the message's goes back with it. */
+static void put_kept(const struct convention_facts *facts, const struct broker_kind *broker,
                      struct json_out *out) {
     struct json value;
-    for (size_t i = 0; i < 2 && kind->kept[i]; i++)
-        if (json_get(facts->letter->source, kind->kept[i], &value)) {
-            json_key(out, kind->kept[i]);
+    for (const char *const *member = broker->kept_members; *member; member++)
+        if (json_get(facts->letter->source, *member, &value)) {
+            json_key(out, *member);
             json_put_raw(out, value.text);
         }
 }
 
 struct bytes convention_origin_source(const struct convention_facts *facts) {
-    const struct origin_kind *kind = find(facts->letter->kind);
+    const struct broker_kind *broker = facts->letter->broker;
     struct json origin;
     struct buf text;
     /* A broker that followed a pointer says itself where the message was. */
@@ -93,10 +81,10 @@ struct bytes convention_origin_source(const struct convention_facts *facts) {
     struct json_out out = json_out(&text);
     json_open(&out, '{');
     json_member_text(&out, "kind", facts->letter->kind);
-    if (kind && (facts->facts[FACT_PLACE].known || facts->facts[FACT_EXCHANGE].known))
-        put_coordinates(facts, kind, &out);
-    if (kind)
-        put_kept(facts, kind, &out);
+    if (broker && (facts->facts[FACT_PLACE].known || facts->facts[FACT_EXCHANGE].known))
+        put_coordinates(facts, broker, &out);
+    if (broker)
+        put_kept(facts, broker, &out);
     json_close(&out, '}');
     struct bytes source = arena_dup(facts->arena, buf_view(&text));
     buf_free(&text);

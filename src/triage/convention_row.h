@@ -95,7 +95,8 @@ struct convention_letter {
     const struct message *held;
     struct json body; /* JSON_NULL where it is none */
     struct json source;
-    struct bytes kind; /* of its broker */
+    struct bytes kind;                /* of its broker */
+    const struct broker_kind *broker; /* set while facts are read; NULL: it is not known */
 };
 
 struct convention_facts;

@@ -30,11 +30,14 @@ static const struct convention_field header_fields[] = {
     LAST("failure-timestamp", FACT_LAST_FAILURE_AT, AS_RFC3339),
 };
 
-/* A record may name both a topic and the queue in which it waited. Kafka takes it back by topic,
- * every other broker by queue; the topic then stays in the source beside partition and offset. */
+/* A record may name both a topic and the queue in which it waited. A broker of topics takes it back
+ * by topic, every other one by queue; the topic then stays in the source beside partition and
+ * offset. */
 static void read_queue(struct convention_facts *facts) {
     struct bytes queue = convention_facts_get(facts, FACT_QUEUE);
-    if (queue.len > 0 && !bytes_is(facts->letter->kind, "kafka"))
+    const struct broker_kind *broker = facts->letter->broker;
+    bool by_topic = broker && bytes_is(BYTES("topic"), broker->coordinates[0].member);
+    if (queue.len > 0 && !by_topic)
         convention_facts_replace(facts, FACT_PLACE, queue);
     else
         facts->facts[FACT_TOPIC].known = false;

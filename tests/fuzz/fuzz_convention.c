@@ -3,6 +3,7 @@
  * key, the body. */
 #include "fuzz.h"
 
+#include "broker/registry.h"
 #include "triage/convention.h"
 
 enum { TEXT_MAX = 1 << 24 };
@@ -60,7 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct envelope *envelope = &held->envelope;
     const struct convention *convention = convention_find(held);
     FUZZ_CHECK(convention);
-    convention_read(convention, BYTES("legacy"), (struct wall){1763215787123}, held);
+    convention_read(convention, registry_kinds, BYTES("legacy"), (struct wall){1763215787123},
+                    held);
     FUZZ_CHECK(envelope->state == STATE_PENDING_REVIEW && envelope->cause == CAUSE_ADOPTED);
     FUZZ_CHECK(envelope->reason.len > 0 && envelope->category.len > 0);
     FUZZ_CHECK(envelope->queue.len > 0 && envelope->id.len > 0);

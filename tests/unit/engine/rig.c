@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "broker/builtin/builtin.h"
 #include "broker/builtin/fake_broker.h"
+#include "broker/registry.h"
 #include "rig_fakes.h"
 #include "store/fake_store.h"
 
@@ -102,6 +103,7 @@ void rig_open(struct rig *rig) {
         .jq = rig->options.jq ? &rig->jq : NULL,
         .spill = rig->options.spill ? &rig->spill : NULL,
         .spans = rig->spans,
+        .brokers = registry_kinds,
         .seed = 1,
         .flight_path = rig->options.flight_path,
         .instance = BYTES("bench"),

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "broker/registry.h"
+
 static struct wall at(const char *text) {
     struct wall wall = WALL_NEVER;
     if (text)
@@ -134,7 +136,7 @@ static void check(const struct convention_case *row) {
     struct envelope *envelope = &held->envelope;
     const struct convention *found = convention_find(held);
     assert_string_equal(convention_name(found), row->name);
-    convention_read(found, BYTES(CASE_ENTRY), at(CASE_NOW), held);
+    convention_read(found, registry_kinds, BYTES(CASE_ENTRY), at(CASE_NOW), held);
     assert_int_equal(envelope->state, row->state ? row->state : STATE_PENDING_REVIEW);
     assert_int_equal(envelope->resolved_at.ms, at(row->resolved).ms);
     assert_int_equal(envelope->resolution,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "broker/builtin/fake_broker.h"
+#include "broker/registry.h"
 #include "core/comeback.h"
 #include "store/fake_store.h"
 #include "test.h"
@@ -137,6 +138,7 @@ static void begin_life(enum adopt_mode mode) {
     entry.mode = mode;
     adopt =
         adopt_new(&(struct adopt_options){.triage = &triage,
+                                          .brokers = registry_kinds,
                                           .entries = &entry,
                                           .count = 1,
                                           .homes = homes,
@@ -380,7 +382,7 @@ static void remember_as_before(void) {
     struct adopt_identity identity;
     struct message *held = message_of(0);
     struct bytes value;
-    adopt_identity_of(held, &identity);
+    adopt_identity_of(registry_kinds, held, &identity);
     message_free(held);
     struct bytes name = name_of(identity.text), before = name_of(identity.place);
     assert_int_equal(

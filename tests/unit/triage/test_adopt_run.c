@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "broker/registry.h"
 #include "store/fake_store.h"
 #include "test.h"
 #include "triage/adopt.h"
@@ -180,6 +181,7 @@ static int start(void **state) {
     sem_init(&answer, 0, 0);
     sem_init(&listening, 0, 0);
     adopt = adopt_new(&(struct adopt_options){.triage = &triage,
+                                              .brokers = registry_kinds,
                                               .entries = entries,
                                               .count = ENTRIES,
                                               .peek = open_peek,

@@ -1,6 +1,7 @@
 /* Conventions that stand in the body, in the key, or in what the broker says. */
 #include "convention_case.h"
 
+#include "broker/registry.h"
 #include "triage/convention_trace.h"
 #include "triage/convention_without.h"
 
@@ -429,7 +430,8 @@ static void uforwarder_s_letter_may_have_had_no_key(void **state) {
     struct message *held = message_new();
     held->envelope.source = BYTES(DEAD_TOPIC);
     held->envelope.key = BYTES("\x12\x06orders");
-    convention_read(convention_find(held), BYTES(CASE_ENTRY), (struct wall){1}, held);
+    convention_read(convention_find(held), registry_kinds, BYTES(CASE_ENTRY), (struct wall){1},
+                    held);
     assert_null(held->envelope.key.ptr);
     message_free(held);
 }

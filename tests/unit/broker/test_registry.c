@@ -1,0 +1,80 @@
+/* The kinds of brokers, as the rest of the program relies on them. */
+#include "broker/registry.h"
+
+#include <stdio.h>
+
+#include "test.h"
+
+static void each_kind_has_a_name_and_schemes_of_its_own(void **state) {
+    (void)state;
+    for (size_t i = 0; registry_kinds[i]; i++) {
+        const struct broker_kind *kind = registry_kinds[i];
+        assert_non_null(kind->library);
+        assert_ptr_equal(broker_kind_find(registry_kinds, bytes_of(kind->name)), kind);
+        for (size_t s = 0; s < 2 && kind->schemes[s]; s++) {
+            char url[64];
+            snprintf(url, sizeof url, "%s://host", kind->schemes[s]);
+            assert_ptr_equal(registry_of_url(bytes_of(url)), kind);
+        }
+    }
+    assert_null(broker_kind_find(registry_kinds, BYTES("none")));
+    assert_null(registry_of_url(BYTES("none://host")));
+    assert_null(registry_of_url(BYTES("builtin")));
+}
+
+static bool is_place(const struct broker_kind *kind, const char *member) {
+    for (const struct broker_coordinate *at = kind->coordinates; at->member; at++)
+        if (strcmp(at->member, member) == 0)
+            return at->place;
+    return false;
+}
+
+/* What a URL calls a place is what a message's source calls it. A sorted set cannot take messages
+ * back, and so is none. */
+static void each_kind_has_a_place_that_urls_name(void **state) {
+    (void)state;
+    for (size_t i = 0; registry_kinds[i]; i++) {
+        const struct broker_kind *kind = registry_kinds[i];
+        assert_true(kind->coordinates[0].place);
+        assert_true(!kind->path_place != !kind->place_parameters[0]);
+        assert_true(!kind->path_place || is_place(kind, kind->path_place));
+        for (const char *const *name = kind->place_parameters; *name; name++)
+            if (strcmp(*name, "zset") != 0 && !is_place(kind, *name))
+                fail_msg("%s: %s is no place", kind->name, *name);
+        assert_null(kind->place_parameters[BROKER_PLACES_MAX - 1]);
+        assert_null(kind->coordinates[BROKER_COORDINATES_MAX - 1].member);
+        assert_null(kind->changing_headers[BROKER_NAMES_MAX - 1]);
+        assert_null(kind->kept_members[BROKER_NAMES_MAX - 1]);
+    }
+}
+
+static void an_adapter_is_whole_or_not_built_in(void **state) {
+    (void)state;
+    const char *built_in[REGISTRY_KINDS_MAX + 1], *left_out[REGISTRY_KINDS_MAX + 1];
+    size_t built_in_count = 0, left_out_count = 0, count = 0;
+    registry_names(true, built_in);
+    registry_names(false, left_out);
+    for (; registry_kinds[count]; count++) {
+        const struct broker_kind *kind = registry_kinds[count];
+        bool is = kind->source_new != NULL;
+        assert_int_equal(kind->source_check != NULL, is);
+        assert_int_equal(kind->peek_check != NULL, is);
+        assert_int_equal(kind->sink_check != NULL, is);
+        assert_int_equal(kind->sink_connect != NULL, is);
+        assert_int_equal(kind->sink_new != NULL, is);
+    }
+    while (built_in[built_in_count])
+        built_in_count++;
+    while (left_out[left_out_count])
+        left_out_count++;
+    assert_int_equal(built_in_count + left_out_count, count);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_kind_has_a_name_and_schemes_of_its_own),
+        cmocka_unit_test(each_kind_has_a_place_that_urls_name),
+        cmocka_unit_test(an_adapter_is_whole_or_not_built_in),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
