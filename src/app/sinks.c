@@ -21,6 +21,8 @@ enum status sinks_check(struct bytes url, struct err *err) {
         return err_set(err, STATUS_NOT_FOUND, "it is not a URL");
     if (!kind)
         return err_set(err, STATUS_NOT_YET, "%.*s:// is not in this version", BYTES_ARG(scheme));
+    if (!kind->sink_check && kind->source_check)
+        return err_set(err, STATUS_NOT_YET, "%.*s:// is a source only", BYTES_ARG(scheme));
     if (!kind->sink_check)
         return err_set(err, STATUS_NOT_YET, "%.*s:// is not in this build, which has no %s",
                        BYTES_ARG(scheme), kind->library);
