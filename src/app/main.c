@@ -58,12 +58,12 @@ int main(int argc, char **argv) {
     /* Not a verb of the command line: how the server starts its jq helpers (src/jq). */
     if (argc == 2 && strcmp(argv[1], "jq-helper") == 0)
         return jq_helper_main();
-    const char *brokers[REGISTRY_KINDS_MAX + 1], *left_out[REGISTRY_KINDS_MAX + 1];
-    registry_names(true, brokers);
-    registry_names(false, left_out);
+    struct registry_names brokers;
+    registry_list(&brokers);
     return cli_main(argc, argv, local_verbs,
                     &(struct cli_build){.version = IMPOUND_VERSION,
                                         .dashboard = asset_has_dashboard(),
-                                        .brokers = brokers,
-                                        .brokers_left_out = left_out});
+                                        .sources = brokers.sources,
+                                        .sinks = brokers.sinks,
+                                        .left_out = brokers.left_out});
 }

@@ -114,7 +114,9 @@ const char *sources_broker(struct bytes url) {
 struct broker *sources_new(const struct broker_options *options) {
     const struct broker_kind *kind = registry_of_url(options->url);
     assert(kind && kind->source_new);
-    return kind->source_new(options);
+    struct broker *broker = kind->source_new(options);
+    assert(broker->vtable->want && broker->vtable->health && broker->vtable->listen);
+    return broker;
 }
 
 struct peek *sources_peek(const struct broker_options *options) {

@@ -21,7 +21,7 @@ const struct broker_kind *const registry_kinds[] = {ADAPTERS NULL};
 const char *const registry_planned_schemes[] = {"sqs", "pubsub", NULL};
 
 static_assert(sizeof registry_kinds / sizeof *registry_kinds <= REGISTRY_KINDS_MAX + 1,
-              "more kinds than registry_names has room for");
+              "more kinds than struct registry_names has room for");
 
 struct bytes registry_scheme(struct bytes url) {
     size_t end = bytes_find(url, BYTES("://"));
@@ -37,9 +37,15 @@ const struct broker_kind *registry_of_url(struct bytes url) {
     return NULL;
 }
 
-void registry_names(bool built_in, const char *out[REGISTRY_KINDS_MAX + 1]) {
-    for (const struct broker_kind *const *kind = registry_kinds; *kind; kind++)
-        if (((*kind)->source_new != NULL) == built_in)
-            *out++ = (*kind)->name;
-    *out = NULL;
+void registry_list(struct registry_names *out) {
+    size_t sources = 0, sinks = 0, left_out = 0;
+    for (const struct broker_kind *const *kind = registry_kinds; *kind; kind++) {
+        if ((*kind)->source_new)
+            out->sources[sources++] = (*kind)->name;
+        else
+            out->left_out[left_out++] = (*kind)->name;
+        if ((*kind)->sink_new)
+            out->sinks[sinks++] = (*kind)->name;
+    }
+    out->sources[sources] = out->sinks[sinks] = out->left_out[left_out] = NULL;
 }

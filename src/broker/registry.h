@@ -15,7 +15,11 @@ extern const char *const registry_planned_schemes[];
 const struct broker_kind *registry_of_url(struct bytes url);
 /* The text before "://"; BYTES_NONE: it is not a URL. */
 struct bytes registry_scheme(struct bytes url);
-/* Names of the kinds that are built in, or that this build has no library for; ends with NULL. */
-void registry_names(bool built_in, const char *out[REGISTRY_KINDS_MAX + 1]);
+/* Names of kinds; each list ends with NULL. */
+struct registry_names {
+    const char *sources[REGISTRY_KINDS_MAX + 1], *sinks[REGISTRY_KINDS_MAX + 1];
+    const char *left_out[REGISTRY_KINDS_MAX + 1]; /* this build has no library for them */
+};
+void registry_list(struct registry_names *out);
 
 #endif

@@ -13,8 +13,8 @@ struct cli_verb;
 struct cli_build {
     const char *version;
     bool dashboard;
-    const char *const *brokers;          /* as sources and sinks */
-    const char *const *brokers_left_out; /* their client libraries are not there */
+    const char *const *sources, *const *sinks; /* brokers */
+    const char *const *left_out;               /* brokers whose client library is not there */
 };
 
 struct cli_env {

@@ -32,11 +32,11 @@ struct part_kind {
 static void list_parts(const struct cli_build *build, struct part_kind kinds[KIND_COUNT]) {
     size_t count = 0;
     kinds[count++] = (struct part_kind){"stores", {stores, none}};
-    kinds[count++] = (struct part_kind){"sources", {builtin, build->brokers}};
+    kinds[count++] = (struct part_kind){"sources", {builtin, build->sources}};
     kinds[count++] = (struct part_kind){"handlers", {handlers, none}};
-    kinds[count++] = (struct part_kind){"sinks", {build->brokers, none}};
+    kinds[count++] = (struct part_kind){"sinks", {build->sinks, none}};
     kinds[count++] = (struct part_kind){"telemetry", {telemetry, none}};
-    kinds[count++] = (struct part_kind){"left_out", {build->brokers_left_out, telemetry_left_out}};
+    kinds[count++] = (struct part_kind){"left_out", {build->left_out, telemetry_left_out}};
     assert(count == KIND_COUNT);
 }
 

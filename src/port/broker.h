@@ -5,8 +5,8 @@
  * back from there, not from here.
  *
  * An adapter of a server talks to it on a thread of its own, reconnects by itself with backoff, and
- * keeps a bounded number of messages at hand; none of the functions below waits for the network. A
- * message that it gives has:
+ * keeps a bounded number of messages at hand; none of the functions below waits for the network. It
+ * has want, health and listen. A message that it gives has:
  *   envelope.id         its identity: the source's coordinates where it has some, else the
  *                       producer's message id, else what the URL's `id` finds in the body, else a
  *                       new one in each delivery (SEMANTICS 1.3)

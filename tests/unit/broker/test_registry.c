@@ -50,10 +50,9 @@ static void each_kind_has_a_place_that_urls_name(void **state) {
 
 static void an_adapter_is_whole_or_not_built_in(void **state) {
     (void)state;
-    const char *built_in[REGISTRY_KINDS_MAX + 1], *left_out[REGISTRY_KINDS_MAX + 1];
-    size_t built_in_count = 0, left_out_count = 0, count = 0;
-    registry_names(true, built_in);
-    registry_names(false, left_out);
+    struct registry_names names;
+    size_t built_in = 0, left_out = 0, count = 0;
+    registry_list(&names);
     for (; registry_kinds[count]; count++) {
         const struct broker_kind *kind = registry_kinds[count];
         bool is = kind->source_new != NULL;
@@ -63,11 +62,11 @@ static void an_adapter_is_whole_or_not_built_in(void **state) {
         assert_int_equal(kind->sink_check != NULL, kind->sink_new != NULL);
         assert_int_equal(kind->sink_connect != NULL, kind->sink_new != NULL);
     }
-    while (built_in[built_in_count])
-        built_in_count++;
-    while (left_out[left_out_count])
-        left_out_count++;
-    assert_int_equal(built_in_count + left_out_count, count);
+    while (names.sources[built_in])
+        built_in++;
+    while (names.left_out[left_out])
+        left_out++;
+    assert_int_equal(built_in + left_out, count);
 }
 
 int main(void) {

@@ -24,9 +24,9 @@ static const struct cli_verb local_verbs[] = {
 };
 
 int main(int argc, char **argv) {
-    static const char *const brokers[] = {NULL};
-    return cli_main(argc, argv, local_verbs,
-                    &(struct cli_build){.version = IMPOUND_VERSION,
-                                        .brokers = brokers,
-                                        .brokers_left_out = brokers});
+    static const char *const none[] = {NULL};
+    return cli_main(
+        argc, argv, local_verbs,
+        &(struct cli_build){
+            .version = IMPOUND_VERSION, .sources = none, .sinks = none, .left_out = none});
 }
