@@ -4,9 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/http_field.h"
 #include "base/memory.h"
-#include "base/instant.h"
-#include "server/door.h"
 #include "server/gate.h"
 #include "server/loop.h"
 #include "server/request.h"
@@ -18,22 +17,128 @@ size_t intake_unescape(void *server, struct MHD_Connection *connection, char *te
     return strlen(text);
 }
 
+/* libmicrohttpd neither answers nor closes when it has no room for all parameters of a query. */
+void *intake_target(void *server, const char *target, struct MHD_Connection *connection) {
+    (void)server;
+    size_t args = 1;
+    for (const char *c = strchr(target, '?'); c && (c = strchr(c, '&')); c++)
+        args++;
+    if (args > INTAKE_ARGS_MAX)
+        loop_close(connection);
+    return NULL;
+}
+
 static struct bytes header(struct request *request, const char *name) {
     return bytes_of(MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name));
 }
 
-/* ---- the request's head ---- */
+/* ---- is the head sound? ---- */
+
+/* A head, as far as it was looked at. */
+struct head {
+    size_t fields, args;
+    size_t target; /* bytes of path and query */
+    bool host, origin, length, encoding;
+    uint64_t announced; /* Content-Length */
+    enum status status; /* what is wrong with it */
+    struct err err;
+};
+
+/* For what may stand in a head once: of two, one parser takes the first and another the second. */
+static enum status only_once(const char *name, bool *seen, struct err *err) {
+    if (*seen)
+        return err_set(err, STATUS_INVALID, "%s is given twice", name);
+    *seen = true;
+    return STATUS_OK;
+}
+
+static enum status check_field(struct head *head, struct bytes name, struct bytes value) {
+    struct err *err = &head->err;
+    if (++head->fields > REQUEST_FIELDS_MAX)
+        return err_set(err, STATUS_HEAD_TOO_LARGE,
+                       "there are more than %d header lines, which is the limit",
+                       REQUEST_FIELDS_MAX);
+    if (!http_field_is_name(name) || !http_field_is_value(value))
+        return err_set(err, STATUS_INVALID, "header line %zu is not \"Name: value\"", head->fields);
+    if (bytes_eq_nocase(name, BYTES("Host")))
+        return only_once("Host", &head->host, err);
+    if (bytes_eq_nocase(name, BYTES("Origin")))
+        return only_once("Origin", &head->origin, err);
+    if (bytes_eq_nocase(name, BYTES("Content-Length")))
+        return bytes_u64(value, &head->announced)
+                   ? only_once("Content-Length", &head->length, err)
+                   : err_set(err, STATUS_INVALID, "Content-Length is not a body's length");
+    if (bytes_eq_nocase(name, BYTES("Transfer-Encoding")))
+        return bytes_eq_nocase(value, BYTES("chunked"))
+                   ? only_once("Transfer-Encoding", &head->encoding, err)
+                   : err_set(err, STATUS_INVALID, "the only Transfer-Encoding taken is chunked");
+    return STATUS_OK;
+}
+
+static enum MHD_Result take_field(void *arg, enum MHD_ValueKind kind, const char *name,
+                                  size_t name_len, const char *value, size_t value_len) {
+    (void)kind;
+    struct head *head = arg;
+    head->status = check_field(head, (struct bytes){name, name_len},
+                               (struct bytes){value ? value : "", value_len});
+    return head->status == STATUS_OK ? MHD_YES : MHD_NO;
+}
+
+static enum MHD_Result measure_arg(void *arg, enum MHD_ValueKind kind, const char *name,
+                                   const char *value) {
+    (void)kind;
+    struct head *head = arg;
+    head->target += 1 + strlen(name) + (value ? 1 + strlen(value) : 0);
+    head->args++;
+    return MHD_YES;
+}
+
+static enum status check_limits(struct request *request, struct head *head) {
+    size_t size =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)
+            ->header_size;
+    head->target = request->path.len;
+    MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, measure_arg, head);
+    if (head->target > REQUEST_TARGET_MAX)
+        return err_set(&head->err, STATUS_URI_TOO_LONG,
+                       "path and query are longer than %dKiB, which is the limit",
+                       REQUEST_TARGET_MAX / 1024);
+    if (head->args > REQUEST_ARGS_MAX)
+        return err_set(&head->err, STATUS_INVALID,
+                       "there are more than %d query parameters, which is the limit",
+                       REQUEST_ARGS_MAX);
+    if (size > REQUEST_HEAD_MAX)
+        return err_set(&head->err, STATUS_HEAD_TOO_LARGE,
+                       "request line and headers are larger than %dKiB, which is the limit",
+                       REQUEST_HEAD_MAX / 1024);
+    return STATUS_OK;
+}
+
+static enum status check_head(struct request *request, const char *version, struct head *head) {
+    bool is_1_1 = strcmp(version, MHD_HTTP_VERSION_1_1) == 0;
+    if (!is_1_1 && strcmp(version, MHD_HTTP_VERSION_1_0) != 0)
+        return err_set(&head->err, STATUS_INVALID,
+                       "the request line is not \"METHOD /path HTTP/1.1\"");
+    enum status status = check_limits(request, head);
+    if (status != STATUS_OK)
+        return status;
+    MHD_get_connection_values_n(request->connection, MHD_HEADER_KIND, take_field, head);
+    if (head->status != STATUS_OK)
+        return head->status;
+    if (head->length && head->encoding)
+        return err_set(&head->err, STATUS_INVALID,
+                       "Content-Length and Transfer-Encoding are given both; send one of them");
+    if (is_1_1 && !head->host)
+        return err_set(&head->err, STATUS_INVALID, "the request has no Host header");
+    return STATUS_OK;
+}
+
+/* ---- what the head asks for ---- */
 
 static enum MHD_Result add_arg(void *arg, enum MHD_ValueKind kind, const char *name,
                                const char *value) {
     (void)kind;
     struct request *request = arg;
-    if (request->arg_count == HEAD_ARGS_MAX) {
-        request_problem(request, STATUS_INVALID,
-                        "there are more than %d query parameters, which is the limit",
-                        HEAD_ARGS_MAX);
-        return MHD_NO;
-    }
     struct request_arg *out = &request->args[request->arg_count++];
     struct bytes raw_name = arena_dup(&request->arena, bytes_of(name));
     struct bytes raw_value = arena_dup(&request->arena, bytes_of(value ? value : ""));
@@ -88,10 +193,19 @@ static bool turned_away(struct server *server) {
     return stopping;
 }
 
-/* Answers at once what can be told from the head alone. */
-static void examine(struct request *request) {
+/* Answers at once what can be told from the head alone; whatever is not answered here has a route
+ * and arguments and is within every limit of a head. */
+static void examine(struct request *request, const char *version) {
     struct server *server = request->server;
+    struct head head = {.status = STATUS_OK};
     struct err err;
+    enum status status = check_head(request, version, &head);
+    request->announced = head.announced;
+    if (status != STATUS_OK) {
+        request->malformed = true;
+        request_problem(request, status, "%s", head.err.text);
+        return;
+    }
     if (turned_away(server))
         request_problem(request, STATUS_BUSY, "the server is stopping");
     else if (gate_check(bytes_of(server->host), header(request, MHD_HTTP_HEADER_HOST),
@@ -101,6 +215,8 @@ static void examine(struct request *request) {
         find_route(request);
     if (!request->answered)
         refuse_encoded(request);
+    if (!request->answered)
+        MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, add_arg, request);
 }
 
 static void take_accept(struct request *request) {
@@ -119,74 +235,51 @@ static void too_large(struct request *request) {
         BYTES_ARG(buf_view(&limit)));
 }
 
+/* Its client asks before it sends the body, or would send more than is worth reading. */
+static bool is_better_not_sent(struct request *request) {
+    return request->announced > INTAKE_SWALLOW_MAX ||
+           bytes_eq_nocase(header(request, MHD_HTTP_HEADER_EXPECT), BYTES("100-continue"));
+}
+
 static enum MHD_Result reply(struct request *request);
 
-static enum MHD_Result begin(struct request *request) {
+static enum MHD_Result begin(struct request *request, const char *version) {
+    request->stays = strcmp(version, MHD_HTTP_VERSION_1_1) == 0;
     take_content_type(request);
     take_actor(request);
     take_accept(request);
-    examine(request);
+    examine(request, version);
     request->body.max = request_body_max(request);
-    if (!request->answered)
-        MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, add_arg, request);
-    struct bytes length = header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    bool large = length.ptr && (!bytes_u64(length, &request->announced) ||
-                                request->announced > request_body_max(request));
-    if (!large) {
-        if (request->announced > 0 || header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING).ptr)
-            kept_expect(loop_visit(request->connection), request->begun);
-        return MHD_YES;
-    }
-    /* Not worth reading: the answer goes out before the body has come, and the connection is closed
-     * gently behind it (farewell.h). */
-    if (!request->answered)
+    bool large = request->announced > request_body_max(request);
+    if (!request->answered && large)
         too_large(request);
-    farewell_later(request->server->farewell, request->connection);
-    return reply(request);
+    /* libmicrohttpd closes the connection behind an answer to a body that has not come. A client
+     * that still sends then may be reset before it has read the answer, so that all others are let
+     * to send what nobody reads, and answered at its end. */
+    if (request->malformed || (large && is_better_not_sent(request))) {
+        request->stays = false;
+        loop_await_nothing(request->connection);
+        return reply(request);
+    }
+    loop_await(request->connection);
+    return MHD_YES;
 }
 
 /* ---- the request's body ---- */
 
-/* libmicrohttpd takes no answer in the midst of a body, so this one goes past it. */
-static void cut_off(struct request *request) {
-    struct visit *visit = loop_visit(request->connection);
-    struct bytes problem = buf_view(&request->out);
-    kept_give_up(visit, door_refuse(visit->fd, request->status, problem) == DOOR_SHUT);
-}
-
-static void too_slow(struct request *request, int64_t ms) {
-    char memory[32];
-    struct buf limit;
-    buf_init_fixed(&limit, memory, sizeof memory);
-    duration_put(&limit, ms);
-    request_problem(request, STATUS_TIMEOUT, "the body did not arrive within %s", buf_cstr(&limit));
-}
-
-void intake_late(struct visit *visit) {
-    struct request *request = visit->request;
-    if (!request->answered)
-        too_slow(request, request->server->options.idle_ms);
-    cut_off(request);
-}
-
-/* Whether more is taken of it. */
-static bool is_in_time(struct request *request, struct mono now, size_t size) {
-    bool late = now.ms > mono_after(request->begun, INTAKE_RECEIVE_MAX_MS).ms;
-    if (late && !request->answered)
-        too_slow(request, INTAKE_RECEIVE_MAX_MS);
+/* Whether more is taken of it. libmicrohttpd takes no answer in the midst of a body, so that one
+ * that is too slow, or goes on for too long after it was refused, is not answered. */
+static bool is_worth_reading(struct request *request, size_t size) {
+    struct mono now = clock_now(request->server->options.clock).mono;
     request->swallowed += request->answered ? size : 0;
-    return !late && request->swallowed <= INTAKE_SWALLOW_MAX;
+    return now.ms <= mono_after(request->begun, INTAKE_RECEIVE_MAX_MS).ms &&
+           request->swallowed <= INTAKE_SWALLOW_MAX;
 }
 
 static enum MHD_Result take_in(struct request *request, const char *data, size_t size) {
-    struct server *server = request->server;
-    struct visit *visit = loop_visit(request->connection);
-    struct mono now = clock_now(server->options.clock).mono;
-    if (!is_in_time(request, now, size)) {
-        cut_off(request);
+    if (!is_worth_reading(request, size))
         return MHD_NO;
-    }
-    kept_expect(visit, now);
+    loop_await(request->connection);
     if (request->answered)
         return MHD_YES;
     size_t before = request->body.len;
@@ -207,11 +300,9 @@ static enum MHD_Result take_in(struct request *request, const char *data, size_t
 
 /* ---- the answer ---- */
 
-/* A chunked body does not tell how many bytes it took, and so not where the next request begins. */
 static bool may_stay(struct request *request) {
-    return !turned_away(request->server) &&
-           !bytes_has_nocase(header(request, MHD_HTTP_HEADER_CONNECTION), BYTES("close")) &&
-           !header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING).ptr;
+    return request->stays && !turned_away(request->server) &&
+           !bytes_has_nocase(header(request, MHD_HTTP_HEADER_CONNECTION), BYTES("close"));
 }
 
 static void add_count(struct MHD_Response *response, const char *name, uint64_t count) {
@@ -234,7 +325,7 @@ static void add_headers(struct request *request, struct MHD_Response *response) 
     add_count(response, "Impound-Damaged", request->damaged);
     if (request->status == (unsigned)status_http(STATUS_BUSY))
         MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, INTAKE_RETRY_AFTER_S);
-    if (!request->stays)
+    if (!may_stay(request))
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 }
 
@@ -264,9 +355,6 @@ static enum MHD_Result reply(struct request *request) {
     struct MHD_Response *response = make_response(request);
     if (!response)
         return MHD_NO;
-    request->stays = request->stays && may_stay(request);
-    if (request->stays)
-        kept_mark(loop_visit(request->connection), request->announced);
     add_headers(request, response);
     enum MHD_Result queued = MHD_queue_response(request->connection, request->status, response);
     MHD_destroy_response(response);
@@ -317,21 +405,16 @@ enum MHD_Result intake_access(void *arg, struct MHD_Connection *connection, cons
                               const char *method, const char *version, const char *data,
                               size_t *size, void **place) {
     struct request *request = *place;
-    struct visit *visit = loop_visit(connection);
-    if (visit->over)
-        return MHD_NO;
     if (!request) {
         request = *place = request_new(arg, connection, method, url);
-        request->stays = strcmp(version, MHD_HTTP_VERSION_1_1) == 0;
-        visit->request = request;
-        return begin(request);
+        return begin(request, version);
     }
     if (*size > 0) {
         enum MHD_Result go_on = take_in(request, data, *size);
         *size = 0;
         return go_on;
     }
-    kept_expect_no_more(visit);
+    loop_await_nothing(connection);
     if (!request->started && !dispatch(request))
         return MHD_YES;
     return reply(request);
@@ -340,10 +423,8 @@ enum MHD_Result intake_access(void *arg, struct MHD_Connection *connection, cons
 void intake_completed(void *server, struct MHD_Connection *connection, void **place,
                       enum MHD_RequestTerminationCode how) {
     (void)server;
-    struct request *request = *place;
-    kept_expect_no_more(loop_visit(connection));
-    if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK && request && request->stays)
-        kept_wait(loop_visit(connection));
-    request_free(request);
+    (void)how;
+    request_free(*place);
     *place = NULL;
+    loop_await_next(connection);
 }

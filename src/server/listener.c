@@ -3,10 +3,34 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "base/bell.h"
+#include "base/memory.h"
+#include "base/thread.h"
+
+enum {
+    LISTENER_BACKLOG = 1024,
+    LISTENER_REST_MS = 20, /* before it tries again, when there were too many connections */
+};
+
+struct listener {
+    struct listener_options options;
+    int fd;
+    uint16_t port;
+    bool started;
+    atomic_bool stopping;
+    struct bell bell;
+    pthread_t thread;
+};
+
+/* ---- the socket ---- */
 
 static enum status resolve(const char *host, uint16_t port, struct addrinfo **out,
                            struct err *err) {
@@ -47,18 +71,70 @@ static uint16_t port_of(int fd) {
                : ntohs(((const struct sockaddr_in *)(const void *)&address)->sin_port);
 }
 
-enum status listener_open(const char *host, uint16_t wanted, int *fd, uint16_t *port,
-                          struct err *err) {
+enum status listener_new(const char *host, uint16_t port, struct listener **out, struct err *err) {
     struct addrinfo *addresses;
-    if (resolve(host, wanted, &addresses, err) != STATUS_OK)
+    if (resolve(host, port, &addresses, err) != STATUS_OK)
         return STATUS_INVALID;
-    *fd = open_at(addresses);
-    int why = errno;
+    int fd = open_at(addresses), why = errno;
     freeaddrinfo(addresses);
-    if (*fd >= 0) {
-        *port = port_of(*fd);
-        return STATUS_OK;
+    if (fd < 0)
+        return err_set(err, why == EADDRINUSE ? STATUS_BUSY : STATUS_IO,
+                       "cannot listen at %s:%u: %s", host, port, strerror(why));
+    struct listener *listener = memory_new(sizeof *listener);
+    listener->fd = fd;
+    listener->port = port_of(fd);
+    atomic_init(&listener->stopping, false);
+    bell_init(&listener->bell);
+    *out = listener;
+    return STATUS_OK;
+}
+
+uint16_t listener_port(const struct listener *listener) {
+    return listener->port;
+}
+
+/* ---- the thread ---- */
+
+/* False when there may be more to accept than there is room for now: too many connections, or no
+ * descriptor. */
+static bool accept_all(struct listener *listener) {
+    const struct listener_options *options = &listener->options;
+    while (atomic_load(options->connections) < options->connections_max) {
+        int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd >= 0)
+            options->hand_over(options->arg, fd);
+        else if (errno == EAGAIN)
+            return true;
+        else if (errno != EINTR && errno != ECONNABORTED)
+            return false;
     }
-    return err_set(err, why == EADDRINUSE ? STATUS_BUSY : STATUS_IO, "cannot listen at %s:%u: %s",
-                   host, wanted, strerror(why));
+    return false;
+}
+
+static void *run(void *arg) {
+    struct listener *listener = arg;
+    while (!atomic_load(&listener->stopping)) {
+        bool room = accept_all(listener);
+        bell_wait(&listener->bell, room ? listener->fd : -1, room ? INT64_MAX : LISTENER_REST_MS);
+    }
+    return NULL;
+}
+
+void listener_start(struct listener *listener, const struct listener_options *options) {
+    listener->options = *options;
+    listener->started = true;
+    thread_start(&listener->thread, "http-listener", run, listener);
+}
+
+void listener_free(struct listener *listener) {
+    if (!listener)
+        return;
+    if (listener->started) {
+        atomic_store(&listener->stopping, true);
+        bell_ring(&listener->bell);
+        pthread_join(listener->thread, NULL);
+    }
+    close(listener->fd);
+    bell_free(&listener->bell);
+    free(listener);
 }

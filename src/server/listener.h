@@ -1,16 +1,31 @@
-/* listener: the socket that the server listens at. */
+/* listener: the socket that the server listens at, and the thread that accepts connections.
+ *
+ * libmicrohttpd could accept by itself, but once it has run out of descriptors it accepts nothing
+ * more until one of its own connections closes, and those may be event streams that never do. */
 #ifndef SERVER_LISTENER_H
 #define SERVER_LISTENER_H
 
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
 
-enum { LISTENER_BACKLOG = 1024 };
+struct listener;
 
-/* BUSY: the address is in use. INVALID: there is no such host. *port is the one that was asked for,
- * or the one that was free. The caller closes *fd. */
-enum status listener_open(const char *host, uint16_t wanted, int *fd, uint16_t *port,
-                          struct err *err);
+struct listener_options {
+    void (*hand_over)(void *arg, int fd_take); /* a connection; from the listener's thread */
+    void *arg;
+    size_t connections_max;           /* more wait in the listen backlog */
+    const atomic_size_t *connections; /* how many are open; counted by the caller */
+};
+
+/* Listening when it returns OK, but accepting nothing before listener_start. Port 0: any free one.
+ * BUSY: the address is in use. INVALID: there is no such host. */
+enum status listener_new(const char *host, uint16_t port, struct listener **out, struct err *err);
+uint16_t listener_port(const struct listener *listener);
+void listener_start(struct listener *listener, const struct listener_options *options);
+/* Accepts nothing more and closes the socket. NULL is nothing. */
+void listener_free(struct listener *listener);
 
 #endif

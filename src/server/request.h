@@ -12,7 +12,6 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "server/asset.h"
-#include "server/head.h"
 #include "server/route.h"
 #include "server/state.h"
 
@@ -23,6 +22,10 @@ enum {
     REQUEST_QUOTE_MAX = 255,                /* bytes of a client's own words in a problem */
     REQUEST_ACTOR_MAX = 255,                /* … and of its name in the audit */
     REQUEST_BULK_MAX = 128 * 1024 * 1024,   /* bytes of the body of a ROUTE_BULK */
+    REQUEST_HEAD_MAX = 32 * 1024,           /* bytes of request line and headers */
+    REQUEST_TARGET_MAX = 16 * 1024,         /* … of path and query */
+    REQUEST_FIELDS_MAX = 256,               /* header lines */
+    REQUEST_ARGS_MAX = 64,                  /* query parameters */
 };
 
 #define REQUEST_ACTOR_HEADER "Impound-Actor"
@@ -38,7 +41,7 @@ struct request {
     const struct route *route;
     struct bytes method, path;             /* path: as it came, still percent-encoded */
     struct bytes params[ROUTE_PARAMS_MAX]; /* decoded, in the order of the template */
-    struct request_arg args[HEAD_ARGS_MAX];
+    struct request_arg args[REQUEST_ARGS_MAX];
     size_t arg_count;
     struct bytes content_type; /* media type alone; empty: none was given */
     struct bytes actor;        /* who it is from, by its own word (Impound-Actor) */
@@ -52,7 +55,9 @@ struct request {
     struct events_listener *listener;      /* GET /v1/events: the answer is a stream */
 
     bool started, suspended;
-    bool stays; /* the connection is kept behind the answer */
+    bool stays;     /* the connection may be kept behind the answer */
+    bool malformed; /* … and may not, nor is anything more read of it: where the request ends, or
+                       what it says, could be read in two ways */
     bool answered;
     unsigned status;
     struct buf out;

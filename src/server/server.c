@@ -4,22 +4,24 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "server/front.h"
-#include "server/head.h"
 #include "server/intake.h"
 #include "server/listener.h"
 #include "server/loop.h"
+#include "server/request.h"
 #include "server/state.h"
 
 enum {
     SERVER_CONNECTIONS_MAX = 8192, /* more wait in the listen backlog */
     SERVER_IDLE_MS = 30 * 1000,    /* a connection on which nothing moves is closed */
-    SERVER_LATER_S = 1,            /* libmicrohttpd is, because it does so without a word */
-    SERVER_STOP_GRACE_S = 5,       /* for answers that are on their way when we stop */
+    SERVER_LATER_S = 1,            /* libmicrohttpd waits so much longer than loop.h */
+    /* Of a connection, for its head and what is noted of it. Twice REQUEST_HEAD_MAX, so that the
+     * limits of request.h are met first; a head that does not fit libmicrohttpd refuses by itself.
+     */
+    SERVER_HEAD_MEMORY = 2 * REQUEST_HEAD_MAX,
+    SERVER_STOP_GRACE_S = 5, /* for answers that are on their way when we stop */
 };
 
 __attribute__((format(printf, 2, 0))) static void log_mhd(void *arg, const char *format,
@@ -30,7 +32,8 @@ __attribute__((format(printf, 2, 0))) static void log_mhd(void *arg, const char 
     log_debug("http: %s", text);
 }
 
-/* The front keeps to the limit of connections; libmicrohttpd is given one that it never meets. */
+/* The listener keeps to the limit of connections; libmicrohttpd is given one that it never meets.
+ */
 static struct MHD_Daemon *start_daemon(void *arg, struct loop *loop) {
     struct server *server = arg;
     return MHD_start_daemon(
@@ -39,19 +42,18 @@ static struct MHD_Daemon *start_daemon(void *arg, struct loop *loop) {
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)(SERVER_CONNECTIONS_MAX + 1),
         MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)(server->options.idle_ms + 999) / 1000 + SERVER_LATER_S,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_MEMORY, MHD_OPTION_NOTIFY_COMPLETED,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_HEAD_MEMORY, MHD_OPTION_NOTIFY_COMPLETED,
         intake_completed, server, MHD_OPTION_NOTIFY_CONNECTION, loop_notify, loop,
-        MHD_OPTION_UNESCAPE_CALLBACK, intake_unescape, server, MHD_OPTION_END);
+        MHD_OPTION_URI_LOG_CALLBACK, intake_target, server, MHD_OPTION_UNESCAPE_CALLBACK,
+        intake_unescape, server, MHD_OPTION_END);
 }
 
 static bool start_loops(struct server *server) {
     struct loop_options options = {.make = start_daemon,
                                    .arg = server,
                                    .connections = &server->connections,
-                                   .kept = {.farewell = server->farewell,
-                                            .clock = server->options.clock,
-                                            .idle_ms = server->options.idle_ms,
-                                            .late = intake_late}};
+                                   .clock = server->options.clock,
+                                   .idle_ms = server->options.idle_ms};
     for (size_t i = 0; i < SERVER_THREADS; i++)
         if (!(server->loops[i] = loop_start(&options)))
             return false;
@@ -66,18 +68,6 @@ static void stop_loops(struct server *server) {
 static void hand_over(void *arg, int fd) {
     struct server *server = arg;
     loop_add(server->loops[server->next_loop++ % SERVER_THREADS], fd);
-}
-
-static struct front *start_front(struct server *server, int listen_fd) {
-    struct front_options options = {.listen_fd = listen_fd,
-                                    .hand_over = hand_over,
-                                    .arg = server,
-                                    .farewell = server->farewell,
-                                    .clock = server->options.clock,
-                                    .head_ms = server->options.idle_ms,
-                                    .connections_max = SERVER_CONNECTIONS_MAX,
-                                    .handed_over = &server->connections};
-    return front_start(&options);
 }
 
 static struct server *make(const struct server_options *options) {
@@ -97,7 +87,6 @@ static struct server *make(const struct server_options *options) {
     server->began = clock_began(options->clock);
     server->workers = workers_new();
     server->events = events_new();
-    server->farewell = farewell_new();
     server->known = known_new(options->engine, options->store);
     server->reasons = metrics_reasons_new();
     return server;
@@ -105,7 +94,6 @@ static struct server *make(const struct server_options *options) {
 
 static void unmake(struct server *server) {
     workers_free(server->workers);
-    farewell_free(server->farewell);
     known_free(server->known);
     events_end(server->events);
     events_free(server->events);
@@ -118,28 +106,30 @@ static void unmake(struct server *server) {
 
 enum status server_start(const struct server_options *options, struct server **out,
                          struct err *err) {
-    int fd;
-    uint16_t port;
+    struct listener *listener;
     if (sodium_init() < 0)
         return err_set(err, STATUS_INTERNAL, "libsodium does not start");
-    enum status status = listener_open(options->host, options->port, &fd, &port, err);
+    enum status status = listener_new(options->host, options->port, &listener, err);
     if (status != STATUS_OK)
         return status;
     struct server *server = make(options);
-    server->port = port;
+    server->listener = listener;
     if (!start_loops(server)) {
-        close(fd);
+        listener_free(listener);
         stop_loops(server);
         unmake(server);
         return err_set(err, STATUS_INTERNAL, "libmicrohttpd does not start");
     }
-    server->front = start_front(server, fd);
+    listener_start(listener, &(struct listener_options){.hand_over = hand_over,
+                                                        .arg = server,
+                                                        .connections_max = SERVER_CONNECTIONS_MAX,
+                                                        .connections = &server->connections});
     *out = server;
     return STATUS_OK;
 }
 
 uint16_t server_port(const struct server *server) {
-    return server->port;
+    return listener_port(server->listener);
 }
 
 void server_publish(struct server *server, const struct engine_event *event) {
@@ -165,7 +155,7 @@ static void wait_for_requests(struct server *server) {
 void server_stop(struct server *server) {
     if (!server)
         return;
-    front_stop(server->front);
+    listener_free(server->listener);
     pthread_mutex_lock(&server->mutex);
     server->stopping = true;
     pthread_mutex_unlock(&server->mutex);

