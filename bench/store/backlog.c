@@ -9,7 +9,7 @@
 enum { GROUP = 1024, TAKEN = 100000, TAKE = 256, DAY_MS = 24 * 60 * 60 * 1000 };
 
 /* Every other one is to wait a day. */
-static void make_waiting(struct letters *letters) {
+static void make_waiting(struct bench_letters *letters) {
     for (size_t i = 0; i < letters->commit.count; i++) {
         struct envelope *envelope = &letters->envelopes[i];
         envelope->state = STATE_QUEUED;
@@ -27,10 +27,10 @@ static void make_waiting(struct letters *letters) {
 static void fill(const char *dir, uint64_t messages) {
     subject_remove(dir, "backlog.db");
     struct subject *subject = subject_open(dir, "backlog.db");
-    struct letters *letters = letters_new();
+    struct bench_letters *letters = bench_letters_new();
     double begun = measure_now();
     for (uint64_t done = 0; done < messages; done += GROUP) {
-        letters_fill(letters, subject->queue, done + 1, GROUP, subject_wall());
+        bench_letters_fill(letters, subject->queue, done + 1, GROUP, subject_wall());
         make_waiting(letters);
         subject_commit(subject, &letters->commit);
     }

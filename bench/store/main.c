@@ -67,8 +67,8 @@ static struct subject *open_warm(const char *dir) {
 static void run_burst(const struct options *options, struct bench_raw *bare,
                       const struct burst *burst) {
     double raw[MEASURE_ROUNDS_MAX], ours[MEASURE_ROUNDS_MAX], ratios[MEASURE_ROUNDS_MAX];
-    struct letters *letters = letters_new();
-    size_t size = letters_size(letters);
+    struct bench_letters *letters = bench_letters_new();
+    size_t size = bench_letters_size(letters);
     free(letters);
     uint64_t count = burst->count ? burst->count : options->burst;
     size_t rounds = burst->rounds * options->rounds;
@@ -188,8 +188,9 @@ static void section_lag(const struct options *options) {
     nanosleep(&(struct timespec){.tv_sec = LAG_REST_S}, NULL); /* idle, it gives memory back */
     printf("burst of %llu: %.0f/s, then %llu changes behind, journal %llu MiB, RSS %zu MiB;"
            " drained after %.1f s, RSS %zu MiB\n",
-           (unsigned long long)count, rate, (unsigned long long)health.fold_behind,
-           (unsigned long long)health.journal_bytes >> 20, rss, seconds, measure_rss_mib());
+           (unsigned long long)count, rate, (unsigned long long)health.unlisted,
+           (unsigned long long)store_gauge_value(&health, "impound_store_journal_bytes") >> 20, rss,
+           seconds, measure_rss_mib());
     subject_close(subject);
     subject_remove(options->dir, "lag.db");
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "app/letters.h"
+#include "app/bench_letters.h"
 #include "measure.h"
 #include "store/entry.h"
 #include "store/sqlite/database.h"
@@ -57,7 +57,7 @@ struct plain {
     char path[PATH_SIZE];
     struct database file;
     sqlite3_stmt *message, *body;
-    struct letters *letters;
+    struct bench_letters *letters;
     struct buf text;
 };
 
@@ -116,7 +116,7 @@ struct plain *peers_sqlite_open(const char *dir) {
     sqlite3_wal_autocheckpoint(plain->file.db, WAL_PAGES);
     plain->message = prepare(plain, add_message);
     plain->body = prepare(plain, add_body);
-    plain->letters = letters_new();
+    plain->letters = bench_letters_new();
     buf_init_heap(&plain->text, 64 << 10);
     return plain;
 }
@@ -134,8 +134,8 @@ void peers_sqlite_remove(struct plain *plain) {
 double peers_sqlite(struct plain *plain, uint64_t first, uint64_t count, size_t group) {
     double begun = measure_now();
     for (uint64_t next = first; next < first + count; next += group) {
-        letters_fill(plain->letters, 1, next, group,
-                     (struct wall){1700000000000 + (int64_t)(next / LETTERS_A_MS)});
+        bench_letters_fill(plain->letters, 1, next, group,
+                           (struct wall){1700000000000 + (int64_t)(next / LETTERS_A_MS)});
         run_sql(plain, "BEGIN");
         for (size_t i = 0; i < group; i++)
             insert(plain, next + i, i);

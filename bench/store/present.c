@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "measure.h"
+#include "port/letters.h"
 #include "subject.h"
 
 enum {
@@ -51,13 +52,13 @@ static void mark_made(const struct present *present) {
 static void make(struct present *present) {
     subject_remove(present->dir, present->name);
     struct subject *subject = subject_open(present->dir, present->name);
-    struct letters *letters = letters_new();
+    struct bench_letters *letters = bench_letters_new();
     int64_t from = subject_wall().ms - MAKE_DAYS * day_ms;
     double begun = measure_now();
     for (uint64_t done = 0; done < present->letters; done += MAKE_GROUP) {
         int64_t at =
             from + (int64_t)((double)done / (double)present->letters * MAKE_DAYS * (double)day_ms);
-        letters_fill(letters, subject->queue, done + 1, MAKE_GROUP, (struct wall){at});
+        bench_letters_fill(letters, subject->queue, done + 1, MAKE_GROUP, (struct wall){at});
         subject_commit(subject, &letters->commit);
     }
     subject_drain(subject);
@@ -79,14 +80,14 @@ static void show_start(struct present *present) {
 
 /* ---- reading ---- */
 
-static double page_ms(struct present *present, struct store_query *query, struct bytes *cursor) {
+static double page_ms(struct present *present, struct letters_query *query, struct bytes *cursor) {
     struct arena arena;
     arena_init_heap(&arena, 1 << 20);
-    struct store_page page;
+    struct letters_page page;
     struct err err = {0};
     struct store *store = present->subject->store;
     double begun = measure_now();
-    measure_check(store->vtable->list(store, query, &arena, &page, &err) == STATUS_OK, err.text);
+    measure_check(letters_list(store->letters, query, &arena, &page, &err) == STATUS_OK, err.text);
     double ms = (measure_now() - begun) * 1000;
     if (cursor) {
         free((char *)cursor->ptr);
@@ -96,7 +97,7 @@ static double page_ms(struct present *present, struct store_query *query, struct
     return ms;
 }
 
-static void show_page(struct present *present, const char *what, struct store_query query) {
+static void show_page(struct present *present, const char *what, struct letters_query query) {
     double values[MEASURE_ROUNDS_MAX];
     struct bytes cursor = BYTES_NONE;
     query.limit = PAGE;
@@ -115,16 +116,16 @@ static void show_page(struct present *present, const char *what, struct store_qu
 static void show_pages(struct present *present) {
     const uint32_t open = 1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING;
     show_page(present, "unresolved of a DLQ",
-              (struct store_query){.dlq = LETTERS_DLQ, .states = open, .letters = true});
-    show_page(present, "all of a DLQ", (struct store_query){.dlq = LETTERS_DLQ, .letters = true});
+              (struct letters_query){.dlq = LETTERS_DLQ, .states = open, .letters = true});
+    show_page(present, "all of a DLQ", (struct letters_query){.dlq = LETTERS_DLQ, .letters = true});
     show_page(present, "unresolved of all DLQs",
-              (struct store_query){.states = open, .letters = true});
+              (struct letters_query){.states = open, .letters = true});
     show_page(present, "unresolved with a reason",
-              (struct store_query){.dlq = LETTERS_DLQ,
-                                   .states = open,
-                                   .letters = true,
-                                   .reason_prefix = BYTES("missing_key")});
-    show_page(present, "any message", (struct store_query){.limit = PAGE});
+              (struct letters_query){.dlq = LETTERS_DLQ,
+                                     .states = open,
+                                     .letters = true,
+                                     .reason_prefix = BYTES("missing_key")});
+    show_page(present, "any message", (struct letters_query){.limit = PAGE});
 }
 
 static void show_counters(struct present *present) {
@@ -134,12 +135,13 @@ static void show_counters(struct present *present) {
     for (size_t i = 0; i < present->rounds; i++) {
         struct arena arena;
         arena_init_heap(&arena, 4096);
-        struct store_dlq dlq;
+        struct letters_dlq dlq;
         struct bytes *names;
         double begun = measure_now();
-        size_t count = store->vtable->dlq_names(store, &arena, &names);
+        size_t count;
+        (void)letters_dlq_names(store->letters, &arena, &names, &count, NULL);
         for (size_t j = 0; j < count; j++)
-            store->vtable->dlq(store, names[j], subject_wall(), &arena, &dlq);
+            letters_dlq(store->letters, names[j], subject_wall(), &arena, &dlq, NULL);
         values[i] = (measure_now() - begun) * 1000;
         depth = dlq.depth;
         arena_free(&arena);
@@ -155,9 +157,9 @@ static void show_groups(struct present *present) {
     for (size_t i = 0; i < present->rounds; i++) {
         struct arena arena;
         arena_init_heap(&arena, 4096);
-        struct store_group *groups;
+        struct letters_group *groups;
         double begun = measure_now();
-        count = store->vtable->groups(store, BYTES_NONE, &arena, &groups);
+        (void)letters_groups(store->letters, BYTES_NONE, &arena, &groups, &count, NULL);
         values[i] = (measure_now() - begun) * 1000;
         arena_free(&arena);
     }
@@ -167,10 +169,10 @@ static void show_groups(struct present *present) {
 /* ---- taking ---- */
 
 static void put_due(struct present *present) {
-    struct letters *letters = letters_new();
+    struct bench_letters *letters = bench_letters_new();
     struct wall now = subject_wall();
     for (size_t done = 0; done < DUE; done += BULK_PAGE) {
-        letters_fill(letters, present->subject->queue, present->next, BULK_PAGE, now);
+        bench_letters_fill(letters, present->subject->queue, present->next, BULK_PAGE, now);
         present->next += BULK_PAGE;
         for (size_t i = 0; i < BULK_PAGE; i++) {
             struct envelope *envelope = &letters->envelopes[i];
@@ -225,7 +227,7 @@ static void show_due(struct present *present) {
 
 /* ---- bulk changes ---- */
 
-static void resolve_row(struct present *present, struct store_row *row, struct store_op *op) {
+static void resolve_row(struct present *present, struct letters_row *row, struct store_op *op) {
     *op = (struct store_op){.kind = STORE_MARK,
                             .queue = present->subject->queue,
                             .seq = row->seq,
@@ -236,24 +238,24 @@ static void resolve_row(struct present *present, struct store_row *row, struct s
                                      .why = BYTES("paid by hand")}};
 }
 
-static void forget_row(struct present *present, struct store_row *row, struct store_op *op) {
+static void forget_row(struct present *present, struct letters_row *row, struct store_op *op) {
     *op =
         (struct store_op){.kind = STORE_FORGET, .queue = present->subject->queue, .seq = row->seq};
 }
 
-typedef void change_fn(struct present *present, struct store_row *row, struct store_op *op);
+typedef void change_fn(struct present *present, struct letters_row *row, struct store_op *op);
 
 /* What is to be changed is chosen first and does not change any more: as plans are made. */
 static size_t select_rows(struct present *present, enum state state, struct arena *arena,
-                          struct store_row *rows) {
+                          struct letters_row *rows) {
     struct store *store = present->subject->store;
-    struct store_query query = {
+    struct letters_query query = {
         .dlq = LETTERS_DLQ, .states = 1u << state, .letters = true, .limit = BULK_PAGE};
     size_t count = 0;
     do {
-        struct store_page page;
+        struct letters_page page;
         struct err err = {0};
-        measure_check(store->vtable->list(store, &query, arena, &page, &err) == STATUS_OK,
+        measure_check(letters_list(store->letters, &query, arena, &page, &err) == STATUS_OK,
                       err.text);
         for (size_t i = 0; i < page.count && count < BULK; i++)
             rows[count++] = page.rows[i];
@@ -262,7 +264,7 @@ static size_t select_rows(struct present *present, enum state state, struct aren
     return count;
 }
 
-static void change_rows(struct present *present, struct store_row *rows, size_t count,
+static void change_rows(struct present *present, struct letters_row *rows, size_t count,
                         change_fn *change) {
     struct store_op ops[BULK_PAGE];
     for (size_t i = 0; i < count; i++)
@@ -275,7 +277,7 @@ static void show_bulk(struct present *present, const char *what, enum state stat
                       change_fn *change, double goal) {
     struct arena arena;
     arena_init_heap(&arena, 1 << 20);
-    struct store_row *rows = memory_array(BULK, sizeof *rows);
+    struct letters_row *rows = memory_array(BULK, sizeof *rows);
     double begun = measure_now(), begun_cpu = measure_cpu();
     size_t count = select_rows(present, state, &arena, rows);
     for (size_t done = 0; done < count; done += BULK_PAGE)

@@ -98,7 +98,7 @@ void subject_commit(struct subject *subject, struct store_commit *commit) {
     struct answer answer = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
     commit->done = answered;
     commit->arg = &answer;
-    commit->waits = true;
+    commit->caller_waits = true;
     subject->store->vtable->submit(subject->store, commit);
     pthread_mutex_lock(&answer.mutex);
     while (!answer.given)

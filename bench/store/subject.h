@@ -2,7 +2,7 @@
 #ifndef BENCH_SUBJECT_H
 #define BENCH_SUBJECT_H
 
-#include "app/letters.h"
+#include "app/bench_letters.h"
 
 struct subject {
     struct store *store;

@@ -111,7 +111,7 @@ static void add_queues(struct alarm_sampler *sampler, struct readings *readings)
 
 /* Seconds until the cap at the rate of the last minute. */
 static void add_cap(struct alarm_sampler *sampler, struct readings *readings,
-                    const struct store_dlq *dlq) {
+                    const struct letters_dlq *dlq) {
     struct engine_dlq config;
     if (!sampler->dlq(sampler->arg, dlq->name, &config))
         return;
@@ -161,7 +161,7 @@ static void count_minute(struct reason *reason, uint64_t total, double minutes, 
 }
 
 static void add_reason(struct alarm_sampler *sampler, struct readings *readings,
-                       const struct store_dlq *dlq, const struct store_count *arrived,
+                       const struct letters_dlq *dlq, const struct store_count *arrived,
                        double minutes) {
     struct reason *reason = reason_of(sampler, dlq->name, arrived->name);
     if (minutes > 0)
@@ -179,7 +179,7 @@ static void add_reason(struct alarm_sampler *sampler, struct readings *readings,
 }
 
 static void add_dlq(struct alarm_sampler *sampler, struct readings *readings,
-                    const struct store_dlq *dlq, struct wall now, double minutes) {
+                    const struct letters_dlq *dlq, struct wall now, double minutes) {
     add(readings, METRIC_DLQ_DEPTH, dlq->name, (double)dlq->depth, BYTES_NONE);
     add(readings, METRIC_DLQ_ARRIVALS, dlq->name, (double)dlq->arrivals_last_minute, BYTES_NONE);
     add(readings, METRIC_SPILLED, dlq->name, (double)dlq->spilled, BYTES_NONE);
@@ -203,10 +203,11 @@ static void add_dlqs(struct alarm_sampler *sampler, struct readings *readings, s
     struct store *store = sampler->store;
     struct bytes *names;
     double minutes = minutes_since(sampler, now);
-    size_t count = store->vtable->dlq_names(store, readings->arena, &names);
+    size_t count;
+    (void)letters_dlq_names(store->letters, readings->arena, &names, &count, NULL);
     for (size_t i = 0; i < count; i++) {
-        struct store_dlq dlq;
-        if (store->vtable->dlq(store, names[i], now, readings->arena, &dlq) == STATUS_OK)
+        struct letters_dlq dlq;
+        if (letters_dlq(store->letters, names[i], now, readings->arena, &dlq, NULL) == STATUS_OK)
             add_dlq(sampler, readings, &dlq, now, minutes);
     }
     sampler->counted |= minutes > 0;

@@ -245,8 +245,8 @@ static size_t rows_known(struct triage *triage, bool *noted) {
     struct err err;
     int64_t rows = 0;
     arena_init_heap(&arena, CHUNK);
-    *noted = store->vtable->kept(store, 0, SPACE_VERSION, NOTE, triage_now(triage).wall, &arena,
-                                 &text, &err) == STATUS_OK;
+    *noted = letters_note(store->letters, 0, SPACE_VERSION, NOTE, triage_now(triage).wall, &arena,
+                          &text, &err) == STATUS_OK;
     if (!*noted || json_parse(text, &note, NULL) != STATUS_OK ||
         !json_get(note, "changes", &value) || !json_i64(value, &rows) || rows < 0)
         rows = 0;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "app/letters.h"
+#include "app/bench_letters.h"
 #include "base/list.h"
 #include "port/clock.h"
 
@@ -15,7 +15,7 @@ enum { LETTERS_A_MS = 128, POLL_NS = 5 * 1000 * 1000 };
 struct gate {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    struct letters *idle[BENCH_BURST_DEPTH_MAX];
+    struct bench_letters *idle[BENCH_BURST_DEPTH_MAX];
     size_t idle_count;
     struct err err; /* of the first that failed */
 };
@@ -25,17 +25,18 @@ static void finished(struct store_commit *commit, enum status status) {
     pthread_mutex_lock(&gate->mutex);
     if (status != STATUS_OK && gate->err.status == STATUS_OK)
         gate->err = commit->err;
-    gate->idle[gate->idle_count++] = CONTAINER_OF(commit, struct letters, commit);
+    gate->idle[gate->idle_count++] = CONTAINER_OF(commit, struct bench_letters, commit);
     pthread_cond_signal(&gate->changed);
     pthread_mutex_unlock(&gate->mutex);
 }
 
 /* NULL: one has failed. */
-static struct letters *take_idle(struct gate *gate) {
+static struct bench_letters *take_idle(struct gate *gate) {
     pthread_mutex_lock(&gate->mutex);
     while (gate->idle_count == 0)
         pthread_cond_wait(&gate->changed, &gate->mutex);
-    struct letters *letters = gate->err.status == STATUS_OK ? gate->idle[--gate->idle_count] : NULL;
+    struct bench_letters *letters =
+        gate->err.status == STATUS_OK ? gate->idle[--gate->idle_count] : NULL;
     pthread_mutex_unlock(&gate->mutex);
     return letters;
 }
@@ -53,19 +54,19 @@ enum status bench_burst_run(struct store *store, struct bytes queue,
     uint32_t number = store->vtable->queue_number(store, queue);
     assert(burst->depth <= BENCH_BURST_DEPTH_MAX);
     while (gate.idle_count < burst->depth)
-        gate.idle[gate.idle_count++] = letters_new();
+        gate.idle[gate.idle_count++] = bench_letters_new();
     int64_t now = clock_now(&clock_system).wall.ms;
     uint64_t done = 0;
     double begun = bench_span_now();
-    struct letters *letters;
+    struct bench_letters *letters;
     for (; !bench_span_is_over(&burst->span, begun, done) && (letters = take_idle(&gate));
          done += burst->group) {
         /* ids grow with time, as those of producers do */
-        letters_fill(letters, number, burst->first + done, burst->group,
-                     (struct wall){now + (int64_t)(done / LETTERS_A_MS)});
+        bench_letters_fill(letters, number, burst->first + done, burst->group,
+                           (struct wall){now + (int64_t)(done / LETTERS_A_MS)});
         letters->commit.done = finished;
         letters->commit.arg = &gate;
-        letters->commit.waits = burst->depth == 1;
+        letters->commit.caller_waits = burst->depth == 1;
         store->vtable->submit(store, &letters->commit);
     }
     wait_for_all(&gate, burst->depth);
@@ -81,9 +82,9 @@ uint64_t bench_burst_drain(struct store *store, const struct bench_span *span) {
     while (!bench_span_is_stopped(span)) {
         struct store_health health;
         store->vtable->health(store, &health);
-        if (health.fold_behind > most)
-            most = health.fold_behind;
-        if (health.fold_behind == 0)
+        if (health.unlisted > most)
+            most = health.unlisted;
+        if (health.unlisted == 0)
             break;
         nanosleep(&(struct timespec){0, POLL_NS}, NULL);
     }

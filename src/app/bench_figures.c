@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "app/bench_burst.h"
-#include "app/letters.h"
+#include "app/bench_letters.h"
 #include "app/bench_raw.h"
 #include "store/disk_posix.h"
 #include "store/sqlite/sqlite_store.h"
@@ -30,8 +30,8 @@ struct bench {
 };
 
 size_t bench_figures_letter_bytes(void) {
-    struct letters *letters = letters_new();
-    size_t size = letters_size(letters);
+    struct bench_letters *letters = bench_letters_new();
+    size_t size = bench_letters_size(letters);
     free(letters);
     return size;
 }

@@ -97,7 +97,7 @@ enum impound_status impound_worker_get(struct impound_worker *worker, const char
     struct err err;
     struct buf text;
     enum status status =
-        worker->store->vtable->get(worker->store, bytes_of(queue), bytes_of(id), &held, &err);
+        letters_get(worker->store->letters, bytes_of(queue), bytes_of(id), &held, &err);
     buf_init_heap(&text, JSON_MAX);
     if (status == STATUS_OK) {
         complete(worker, &held->envelope);

@@ -106,7 +106,7 @@ static void on_commit(struct store_commit *commit, enum status status) {
 static void submit_and_wait(struct impound_worker *worker, struct pushing *pushing) {
     pushing->commit.done = on_commit;
     pushing->commit.arg = pushing;
-    pushing->commit.waits = true;
+    pushing->commit.caller_waits = true;
     sem_init(&pushing->answered, 0, 0);
     worker->store->vtable->submit(worker->store, &pushing->commit);
     while (sem_wait(&pushing->answered) != 0) {

@@ -26,6 +26,7 @@
     X(BUSY, 503, 1, "it cannot be taken now; try again later")                                     \
     X(IO, 503, 1, "the disk did not take it")                                                      \
     X(FULL, 503, 1, "the disk is full")                                                            \
+    X(FENCED, 503, 1, "another node owns the queue now; try again later")                          \
     X(CORRUPT, 500, 1, "stored data is damaged")                                                   \
     X(UNREACHABLE, 502, 3, "the server cannot be reached")                                         \
     X(INTERNAL, 500, 1, "something went wrong inside impound")

@@ -79,7 +79,7 @@ enum status body_room_reload(struct flight *flight, struct err *err) {
     struct message *held = flight->held, *again = NULL;
     if (!held->body_dropped)
         return STATUS_OK;
-    enum status status = store->vtable->get_seq(store, held->seq, &again, err);
+    enum status status = letters_get_seq(store->letters, held->seq, &again, err);
     if (status != STATUS_OK)
         return status;
     if (message_set_body(held, again->body))

@@ -351,7 +351,6 @@ void engine_free(struct engine *engine) {
     pthread_mutex_destroy(&engine->mutex);
     pthread_mutex_destroy(&engine->wake_mutex);
     free(engine->by_number);
-    free(engine->ops);
     free(engine->queues);
     free(engine);
 }

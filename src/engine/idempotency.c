@@ -241,9 +241,9 @@ bool idempotency_admit(struct flight *flight) {
         return false;
     }
     struct err err;
-    enum status status = engine->store->vtable->kept(engine->store, queue->number, SPACE_DONE, key,
-                                                     steady_wall(engine->began, engine->now),
-                                                     &flight->held->arena, &done, &err);
+    enum status status =
+        letters_note(engine->store->letters, queue->number, SPACE_DONE, key,
+                     steady_wall(engine->began, engine->now), &flight->held->arena, &done, &err);
     if (status == STATUS_NOT_FOUND) {
         claim_key(flight, key);
         return true;

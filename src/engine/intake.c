@@ -57,7 +57,7 @@ struct mono intake_probe_wake(struct queue *queue, bool may_take) {
 }
 
 void intake_want(struct queue *queue) {
-    bool wants = queue->state == QUEUE_RUNNING && !queue->engine->stopping &&
+    bool wants = queue->state == QUEUE_RUNNING && !queue->fenced && !queue->engine->stopping &&
                  !room_stops_receiving(queue) && may_probe(queue) &&
                  opinion_receives(&queue->opinion, queue->engine->now.mono);
     if (wants == queue->wants || !intake_is_server(queue))
@@ -111,8 +111,8 @@ static bool has_had_body(struct queue *queue, const struct message *before, stru
     struct bytes first;
     return bytes_eq(before->body, held->body) ||
            (before->envelope.edited &&
-            store->vtable->kept(store, 0, SPACE_ORIGINAL, before->envelope.letter_id,
-                                queue->engine->now.wall, &held->arena, &first, NULL) == STATUS_OK &&
+            letters_note(store->letters, 0, SPACE_ORIGINAL, before->envelope.letter_id,
+                         queue->engine->now.wall, &held->arena, &first, NULL) == STATUS_OK &&
             bytes_eq(first, held->body));
 }
 
@@ -124,7 +124,7 @@ static bool is_held(struct queue *queue, struct message *held, bool known) {
     struct err err;
     if (!known)
         return false;
-    enum status status = store->vtable->get(store, queue->name, held->envelope.id, &before, &err);
+    enum status status = letters_get(store->letters, queue->name, held->envelope.id, &before, &err);
     bool same =
         status == STATUS_OK && !before->envelope.read_only && has_had_body(queue, before, held);
     if (same)
@@ -198,7 +198,7 @@ static void look_up(struct queue *queue, struct message *const *held, size_t cou
         if (held[i]->redelivered)
             ids[asked++] = held[i]->envelope.id;
     bool told = asked == 0 ||
-                store->vtable->holds(store, queue->number, ids, asked, holds, NULL) == STATUS_OK;
+                letters_holds(store->letters, queue->number, ids, asked, holds, NULL) == STATUS_OK;
     for (size_t i = 0, at = 0; i < count; i++)
         known[i] = held[i]->redelivered && (holds[at++] || !told);
 }
@@ -304,7 +304,7 @@ static bool is_looked_at(const struct flight *flight) {
     struct message *before = NULL;
     struct err err;
     enum status status =
-        store->vtable->get(store, queue->name, flight->held->envelope.id, &before, &err);
+        letters_get(store->letters, queue->name, flight->held->envelope.id, &before, &err);
     bool looked_at = status != STATUS_OK || before->envelope.read_only;
     message_free(before);
     return looked_at;

@@ -33,7 +33,7 @@ static void follow_all(struct queue *queue, struct message **held, size_t count)
     struct message *head = NULL;
     struct err err;
     enum status status =
-        store->vtable->get(store, queue->name, held[0]->envelope.blocked_by, &head, &err);
+        letters_get(store->letters, queue->name, held[0]->envelope.blocked_by, &head, &err);
     if (status != STATUS_OK) {
         log_about(LOG_WARN, QUEUE_ABOUT(queue), "the letter that closes a key cannot be read: %s",
                   err.text);

@@ -158,7 +158,7 @@ bool origin_comes_back(struct queue *queue, struct message *held) {
     struct message *letter = NULL;
     struct err err;
     if (!comeback_read(envelope->headers, envelope->header_count, &comeback) ||
-        store->vtable->get(store, queue->name, comeback.letter, &letter, &err) != STATUS_OK)
+        letters_get(store->letters, queue->name, comeback.letter, &letter, &err) != STATUS_OK)
         return false;
     switch (comeback_judge(&comeback, &letter->envelope, queue->name,
                            bytes_eq(letter->body, held->body))) {

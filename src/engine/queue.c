@@ -30,8 +30,8 @@ const struct engine_dlq *queue_dlq(const struct queue *queue, struct bytes name)
 /* ---- may anything go? ---- */
 
 static bool holds_everything(const struct queue *queue) {
-    return queue->state != QUEUE_RUNNING || queue->engine->stopping || queue->postponed > 0 ||
-           queue->settling >= QUEUE_SETTLING_MAX;
+    return queue->state != QUEUE_RUNNING || queue->fenced || queue->engine->stopping ||
+           queue->postponed > 0 || queue->settling >= QUEUE_SETTLING_MAX;
 }
 
 bool queue_leases(const struct queue *queue) {

@@ -215,13 +215,65 @@ static void answer_all(struct batch *batch) {
 
 static void batch_free(struct batch *batch) {
     list_remove(&batch->link);
+    free(batch->commit.ops);
     free(batch);
+}
+
+/* What the store says of a commit is valid once it is done, not when it was submitted. */
+static void read_outputs(const struct batch *batch) {
+    const struct store_op *op = &batch->commit.ops[batch->commit.count - 1];
+    batch->alone->duplicate = op->duplicate;
+    batch->alone->skipped = op->skipped;
+    batch->alone->stored_as = op->kind == STORE_PUT ? op->seq : 0;
+}
+
+/* ---- a queue that is not ours any more ---- */
+
+/* Its new owner has the message, or will get it from its source: nothing of it is acknowledged or
+ * given back here. */
+static void drop_fenced(struct flight *flight, const struct batch *batch) {
+    const struct err *err = &batch->commit.err;
+    list_remove(&flight->recording);
+    release_refuse(flight->lease, err);
+    removal_postponed(flight, err);
+    if (flight->report)
+        refuse_report(flight, batch);
+    else if (flight->lease && flight->lease->stage != LEASE_ENDED)
+        lease_refuse(flight, batch->status, err);
+    else
+        let_go(flight);
+}
+
+/* Another owner has taken the queue over. Nothing of the commit happened: flights of other queues
+ * are submitted again, this one's are dropped. */
+static void open_fenced(struct engine *engine, struct batch *batch) {
+    uint32_t number = batch->commit.ops[batch->commit.refused].queue;
+    for (size_t i = 0; i < engine->queue_count; i++) {
+        struct queue *queue = engine->queues[i];
+        if (queue->number != number || queue->fenced)
+            continue;
+        queue->fenced = true;
+        log_about(LOG_WARN, QUEUE_ABOUT(queue), "another node owns the queue now: %s",
+                  batch->commit.err.text);
+    }
+    engine->facts_lost |= batch->has_facts;
+    LIST_EACH_SAFE(node, &batch->flights) {
+        struct flight *flight = CONTAINER_OF(node, struct flight, recording);
+        if (flight->queue->number == number)
+            drop_fenced(flight, batch);
+        else
+            record_join(flight);
+    }
 }
 
 static void open_batch(struct engine *engine, struct engine_post *post) {
     struct batch *batch = CONTAINER_OF(post, struct batch, post);
     answer_all(batch);
-    if (batch->status == STATUS_OK) {
+    if (batch->status == STATUS_FENCED) {
+        open_fenced(engine, batch);
+    } else if (batch->status == STATUS_OK) {
+        if (batch->alone && batch->commit.count > 0)
+            read_outputs(batch);
         engine->record_retry_ms = RECORD_RETRY_FIRST_MS;
         while (!list_empty(&batch->flights))
             settle(CONTAINER_OF(batch->flights.next, struct flight, recording));
@@ -267,27 +319,27 @@ static struct batch *batch_new(struct engine *engine) {
     return batch;
 }
 
-static void add_op(struct engine *engine, struct batch *batch, struct store_op op) {
-    if (batch->commit.count == engine->ops_cap) {
-        engine->ops_cap = engine->ops_cap ? engine->ops_cap * 2 : 64;
-        engine->ops = memory_grow(engine->ops, engine->ops_cap * sizeof *engine->ops);
+static void add_op(struct batch *batch, struct store_op op) {
+    if (batch->commit.count == batch->ops_cap) {
+        batch->ops_cap = batch->ops_cap ? batch->ops_cap * 2 : 4;
+        batch->commit.ops =
+            memory_grow(batch->commit.ops, batch->ops_cap * sizeof *batch->commit.ops);
     }
-    engine->ops[batch->commit.count++] = op;
+    batch->commit.ops[batch->commit.count++] = op;
 }
 
-static void add_keep(struct engine *engine, struct batch *batch, const struct flight *flight,
+static void add_keep(struct batch *batch, const struct flight *flight,
                      const struct store_keep *keep) {
     if (keep->name.len)
-        add_op(
-            engine, batch,
-            (struct store_op){.kind = STORE_KEEP, .queue = flight->queue->number, .keep = *keep});
+        add_op(batch, (struct store_op){
+                          .kind = STORE_KEEP, .queue = flight->queue->number, .keep = *keep});
 }
 
 /* Once for all messages of one request. */
-static void add_audit(struct engine *engine, struct batch *batch, const struct store_keep *audit) {
+static void add_audit(struct batch *batch, const struct store_keep *audit) {
     if (!audit || bytes_eq(audit->name, batch->audit))
         return;
-    add_op(engine, batch, (struct store_op){.kind = STORE_KEEP, .keep = *audit});
+    add_op(batch, (struct store_op){.kind = STORE_KEEP, .keep = *audit});
     batch->audit = audit->name;
 }
 
@@ -301,20 +353,21 @@ static uint32_t only_from(const struct flight *flight) {
 
 /* What the store does not hold yet is put there, or, when it succeeded, never needs to be; that it
  * was spilled is counted all the same. */
-static void add_flight(struct engine *engine, struct batch *batch, struct flight *flight) {
+static void add_flight(struct batch *batch, struct flight *flight) {
     bool held = flight->held->seq != 0, forget = flight->op == STORE_FORGET;
     bool spilled = flight->spill == SPILL_SYNCED;
     flight->stored_as = 0;
+    flight->duplicate = flight->skipped = false;
     list_remove(&flight->recording);
     list_push_back(&batch->flights, &flight->recording);
-    add_keep(engine, batch, flight, &flight->result);
-    add_keep(engine, batch, flight, &flight->key_done);
-    add_audit(engine, batch, flight->audit);
+    add_keep(batch, flight, &flight->result);
+    add_keep(batch, flight, &flight->key_done);
+    add_audit(batch, flight->audit);
     if (!held && forget && !spilled)
         return;
     if (!held && !forget)
         intake_complete(flight->held);
-    add_op(engine, batch,
+    add_op(batch,
            (struct store_op){.kind = held || forget ? flight->op : STORE_PUT,
                              .queue = flight->queue->number,
                              .seq = flight->held->seq,
@@ -328,14 +381,15 @@ static void add_flight(struct engine *engine, struct batch *batch, struct flight
 static void add_facts(struct engine *engine, struct batch *batch, struct arena *scratch) {
     for (struct list *node; (node = list_pop_front(&engine->facts));) {
         struct queue *queue = CONTAINER_OF(node, struct queue, facts_changed);
+        if (queue->fenced)
+            continue;
         struct buf facts;
         buf_init_heap(&facts, FACTS_MAX);
         queue_facts_put(queue, &facts);
         assert(!facts.overflow);
-        add_op(engine, batch,
-               (struct store_op){.kind = STORE_QUEUE,
-                                 .queue = queue->number,
-                                 .queue_facts = arena_dup(scratch, buf_view(&facts))});
+        add_op(batch, (struct store_op){.kind = STORE_QUEUE,
+                                        .queue = queue->number,
+                                        .queue_facts = arena_dup(scratch, buf_view(&facts))});
         buf_free(&facts);
         batch->has_facts = true;
     }
@@ -347,7 +401,7 @@ static void add_answers(struct engine *engine, struct batch *batch) {
         const struct store_keep *keep = CONTAINER_OF(node, struct answer, link)->request->keep;
         list_push_back(&batch->answers, node);
         if (keep)
-            add_op(engine, batch, (struct store_op){.kind = STORE_KEEP, .keep = *keep});
+            add_op(batch, (struct store_op){.kind = STORE_KEEP, .keep = *keep});
     }
 }
 
@@ -356,7 +410,6 @@ static void submit(struct engine *engine, struct batch *batch) {
         batch_free(batch);
         return;
     }
-    batch->commit.ops = engine->ops;
     engine->store->vtable->submit(engine->store, &batch->commit);
 }
 
@@ -369,16 +422,9 @@ static bool goes_alone(const struct flight *flight) {
 
 static void submit_alone(struct engine *engine, struct flight *flight) {
     struct batch *batch = batch_new(engine);
-    add_flight(engine, batch, flight);
-    size_t count = batch->commit.count;
-    batch->commit.ops = engine->ops;
+    add_flight(batch, flight);
+    batch->alone = flight;
     engine->store->vtable->submit(engine->store, &batch->commit);
-    if (count == 0)
-        return;
-    const struct store_op *op = &engine->ops[count - 1];
-    flight->duplicate = op->duplicate;
-    flight->skipped = op->skipped;
-    flight->stored_as = op->kind == STORE_PUT ? op->seq : 0;
 }
 
 static void set_aside(struct engine *engine, struct list *waiting) {
@@ -404,7 +450,7 @@ void record_commit(struct engine *engine) {
     LIST_EACH_SAFE(node, &engine->deciding) {
         struct flight *flight = CONTAINER_OF(node, struct flight, recording);
         if (!goes_alone(flight))
-            add_flight(engine, batch, flight);
+            add_flight(batch, flight);
     }
     add_facts(engine, batch, &scratch);
     add_answers(engine, batch);

@@ -174,7 +174,7 @@ static void while_held(struct engine *engine, uint64_t message, uint64_t secret,
     struct store *store = engine->store;
     struct message *held = NULL;
     struct err err;
-    store->vtable->get_seq(store, message, &held, &err); /* what cannot be read is not there */
+    letters_get_seq(store->letters, message, &held, &err); /* what cannot be read is not there */
     struct queue *queue = held ? engine_queue(engine, held->envelope.queue) : NULL;
     if (queue && held->envelope.lease == secret) {
         while_dead(queue, held, release);

@@ -57,9 +57,9 @@ void reply_copy(struct flight *flight, struct bytes first_id, int64_t dedupe_ms)
     struct store *store = engine->store;
     int64_t store_ms = reply_of(flight)->store_ms;
     struct bytes value;
-    if (store->vtable->kept(store, flight->queue->number, SPACE_RESULT, first_id,
-                            steady_wall(engine->began, engine->now), &flight->held->arena, &value,
-                            NULL) == STATUS_OK)
+    if (letters_note(store->letters, flight->queue->number, SPACE_RESULT, first_id,
+                     steady_wall(engine->began, engine->now), &flight->held->arena, &value,
+                     NULL) == STATUS_OK)
         keep_for(flight, value, store_ms > 0 ? store_ms : dedupe_ms);
 }
 

@@ -36,8 +36,8 @@ void request_settle_report(struct flight *flight, enum status status) {
     struct engine *engine = flight->queue->engine;
     struct message *held = NULL;
     if (status == STATUS_OK && flight->duplicate)
-        status = engine->store->vtable->get(engine->store, flight->queue->name,
-                                            flight->held->envelope.id, &held, &request->err);
+        status = letters_get(engine->store->letters, flight->queue->name, flight->held->envelope.id,
+                             &held, &request->err);
     else {
         held = flight->held;
         flight->held = NULL;

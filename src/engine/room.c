@@ -206,7 +206,8 @@ void room_feed(struct queue *queue) {
         note_full(queue, &queue->rules.dlqs[i]);
     store->vtable->counts(store, queue->number, &counts);
     queue->awaiting_room = counts.awaiting_room;
-    if (counts.awaiting_room == 0 || queue->engine->stopping || queue->postponed > 0)
+    if (counts.awaiting_room == 0 || queue->fenced || queue->engine->stopping ||
+        queue->postponed > 0)
         return;
     struct arena arena;
     struct store_count *rooms;

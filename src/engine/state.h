@@ -14,10 +14,12 @@
 #include "core/budget.h"
 #include "core/connection_log.h"
 #include "core/decide.h"
+#include "core/note_space.h"
 #include "core/second_opinion.h"
 #include "engine/engine.h"
 #include "engine/leaps.h"
 #include "engine/rate.h"
+#include "port/letters.h"
 
 enum {
     QUEUE_SETTLING_MAX = 1024,   /* flights of one queue that wait for their commit */
@@ -129,6 +131,7 @@ struct queue {
     const struct engine_mirror *mirrors;
     size_t mirror_count;
     bool in_process; /* one of them runs inside our own process */
+    bool fenced;     /* another node owns it: nothing of it is received or recorded here */
     bool foreign;    /* in no configuration: its letters go to their origin, and that is all */
     struct idempotency *idempotency;
 
@@ -204,8 +207,10 @@ struct queue {
 /* The decisions of one turn on their way to the store. */
 struct batch {
     struct engine_post post;
-    struct list link; /* in engine->batches until its answer was read */
-    struct store_commit commit;
+    struct list link;           /* in engine->batches until its answer was read */
+    struct store_commit commit; /* its ops are the batch's own */
+    size_t ops_cap;
+    struct flight *alone; /* the one flight of the batch, whose op is the last; NULL: many */
     struct list flights;
     struct list answers; /* struct answer: requests that wait for it */
     struct bytes audit;  /* the name of the last audit entry in it, until it is submitted */
@@ -252,13 +257,11 @@ struct engine {
     struct flight *suspect;      /* the one whose turn it is; NULL: none runs */
     struct list parked;          /* suspects that wait for their turn */
 
-    uint64_t settling;     /* flights of all queues that wait for their commit */
-    struct list room_line; /* queues that wait for room for bodies (body_room.h) */
-    struct list deciding;  /* flights decided and not in a commit yet */
-    struct list answers;   /* requests to answer with this turn's commit */
-    struct list facts;     /* queues whose facts go into it */
-    struct store_op *ops;  /* scratch for building a commit */
-    size_t ops_cap;
+    uint64_t settling;      /* flights of all queues that wait for their commit */
+    struct list room_line;  /* queues that wait for room for bodies (body_room.h) */
+    struct list deciding;   /* flights decided and not in a commit yet */
+    struct list answers;    /* requests to answer with this turn's commit */
+    struct list facts;      /* queues whose facts go into it */
     struct list unrecorded; /* flights whose commit failed */
     bool facts_lost;        /* queues' facts were in a commit that failed */
     struct mono record_again;

@@ -1,4 +1,4 @@
-/* store: where messages are safe.
+/* store: where messages are safe, as the engine sees it.
  *
  * The store keeps envelopes with their bodies; an envelope's state says where it is listed: live
  * ones (queued, pending_retry) wait to be taken, letters wait for people. A message is PUT, UPDATED
@@ -6,13 +6,19 @@
  * queue's facts, and texts that are kept for a time.
  *
  * Changes are submitted as commits. A commit is all or nothing, is durable (fsynced) before `done`
- * says so, and becomes visible to take, get, list and the counters at that moment, not before. All
- * commits that wait share one sync.
+ * says so, and becomes visible to take, the counters and port/letters.h at that moment, not before.
+ * All commits that wait share one sync.
+ *
+ * A store owns the queues that it gives messages of, each at an epoch; a commit for a queue that
+ * another owner has taken over ends FENCED. An embedded store owns all queues for as long as it is
+ * open.
  *
  * Every function may be called from any thread, except that one thread at a time takes from a
- * queue. */
+ * queue. Reading for people and triage is port/letters.h, on threads that may wait. */
 #ifndef PORT_STORE_H
 #define PORT_STORE_H
+
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/instant.h"
@@ -32,28 +38,12 @@ enum store_op_kind {
     STORE_KEEP,  /* a text under a name, until it expires or is dropped */
 };
 
-/* Texts that are kept beside the messages. A name is 1 to STORE_NAME_MAX bytes. */
-enum store_space {
-    SPACE_RESULT,     /* by message id: the handler's answer, as result JSON */
-    SPACE_DONE,       /* by idempotency key: what succeeded under it, {"id":…} */
-    SPACE_ORIGINAL,   /* by letter id: the body as it was before an edit */
-    SPACE_REPLAY,     /* by replay id: its plan and progress; and its frozen selection in parts */
-    SPACE_GROUP,      /* by fingerprint: what people noted of a group */
-    SPACE_AUDIT,      /* by UUIDv7: who changed what, and why */
-    SPACE_ALERT,      /* by rule and subject: what fires, and who was told */
-    SPACE_TRIAGE,     /* by DLQ and rule: when a triage rule last ran, and with what success */
-    SPACE_ARRIVALS,   /* one text: how many letters came when */
-    SPACE_ADOPTED,    /* by entry and identity: which letter a dead letter of another system is */
-    SPACE_VERSION,    /* one text: which version last started on the store */
-    SPACE_ESCALATION, /* by id and DLQ: letters that were escalated, until receivers are told */
-    SPACE_COUNT
-};
+enum { STORE_NAME_MAX = 512, STORE_SPACE_SIZE = 24 };
 
-enum { STORE_NAME_MAX = 512 };
-
+/* A note beside the messages, read through port/letters.h. */
 struct store_keep {
-    enum store_space space;
-    struct bytes name;
+    const char *space;   /* of the caller's choice: 1 to STORE_SPACE_SIZE - 1 bytes, no space */
+    struct bytes name;   /* 1 to STORE_NAME_MAX bytes */
     struct bytes value;  /* ptr NULL: drop it */
     struct wall expires; /* WALL_NEVER: it stays until it is dropped */
 };
@@ -89,18 +79,22 @@ struct store_op {
     struct store_keep keep; /* KEEP; `queue` 0: of no queue */
 };
 
-/* The caller's until submit returns (ops, envelopes, bodies) and until done (the commit itself). */
+/* The commit and its ops are the caller's again in `done`; envelopes, bodies and texts when submit
+ * returns. Outputs (seq, duplicate, skipped, refused, err) are valid in `done` and after it, not
+ * before: what they say may not be known when submit returns. */
 struct store_commit {
     struct store_op *ops;
     size_t count;
     /* Called exactly once, from the store's thread or from inside submit (when refused at once, or
-     * with `waits`: of this commit or another). MUST NOT block. status OK: durable. CONFLICT: op
-     * `refused` has an id that is held with another body, and nothing was changed. IO, FULL:
-     * nothing was changed; it may be submitted again. TOO_LARGE: nothing was changed; it has more
-     * than STORE_COMMIT_BYTES, and may be submitted again in parts. */
+     * with `caller_waits`: of this commit or another). MUST NOT block. status OK: durable.
+     * CONFLICT: op `refused` has an id that is held with another body, and nothing was changed. IO,
+     * FULL: nothing was changed; it may be submitted again. TOO_LARGE: nothing was changed; it has
+     * more than STORE_COMMIT_BYTES, and may be submitted again in parts. FENCED: nothing was
+     * changed, and a queue of the commit is not ours any more: what was taken from it belongs to
+     * its new owner, and is dropped without acknowledging it anywhere. */
     void (*done)(struct store_commit *commit, enum status status);
     void *arg;
-    bool waits; /* its thread does nothing else before it is answered: the store may use it */
+    bool caller_waits; /* its thread does nothing else until done: the store may use it */
     size_t refused;
     struct err err;
 };
@@ -141,101 +135,43 @@ struct store_queue_counts {
     char unreadable_why[STORE_UNREADABLE_WHY_SIZE]; /* … which, the last of them, and why */
 };
 
-/* ---- reading ---- */
-
-enum store_tristate { STORE_ANY, STORE_NO, STORE_YES };
-
-struct store_query {
-    struct bytes queue, dlq;                               /* empty: any */
-    uint32_t states;                                       /* bit per enum state; 0: any */
-    struct bytes category, reason_prefix, error_type, key; /* empty: any */
-    struct bytes text;                                     /* full-text search; empty: any */
-    bool has_cause;
-    enum cause cause;
-    bool has_fingerprint;
-    uint64_t fingerprint;
-    /* since ≤ t < until, by dead_at for letters, created_at for live ones; 0: open. */
-    struct wall since, until;
-    uint32_t min_attempts;
-    enum store_tristate escalated;
-    bool letters;      /* only what has a letter id */
-    bool oldest_first; /* instead of newest first; what arrives meanwhile comes last */
-    size_t limit;
-    struct bytes cursor; /* from the page before; empty: the first page */
-};
-
-struct store_row {
-    uint64_t seq;
-    struct bytes envelope; /* as envelope_store writes it, its state as of now; ptr NULL: damaged */
-    struct bytes id;       /* where the envelope is damaged: of the letter, else of the message */
-};
-
-/* Newest first, unless the query says otherwise. Lives in the arena that was passed. */
-struct store_page {
-    struct store_row *rows;
-    size_t count;
-    struct bytes cursor; /* ptr NULL: that was the last page */
-    uint64_t behind;     /* changes committed but not yet visible in lists */
-};
-
-/* What a query chooses, counted. */
-struct store_sum {
-    uint64_t count[STATE_COUNT];
-    uint64_t adopted;   /* of them, those of CAUSE_ADOPTED, or more: 0 is to be trusted */
-    struct wall newest; /* dead_at of the newest; WALL_NEVER: there is none */
-    uint64_t behind;    /* as of a page */
-};
-
 struct store_count {
     struct bytes name;
     uint64_t count;
-};
-
-enum { STORE_AGE_BUCKETS = 6 }; /* ≤1m ≤10m ≤1h ≤6h ≤24h older */
-
-struct store_dlq {
-    struct bytes name;
-    uint64_t depth;
-    uint64_t spilled;
-    uint64_t total; /* letters that ever arrived */
-    uint64_t by_state[STATE_COUNT];
-    uint64_t arrivals_last_minute;
-    struct wall oldest; /* dead_at of the oldest that counts in depth; WALL_NEVER: none */
-    struct store_count *by_category, *by_reason; /* of depth, most first */
-    size_t category_count, reason_count;
-    uint64_t ages[STORE_AGE_BUCKETS]; /* of depth, not cumulative */
-    struct store_count *arrived; /* ever, by "category\0reason": for impound_dlq_letters_total */
-    size_t arrived_count;
-};
-
-struct store_kept {
-    struct bytes name, value;
-};
-
-/* The letters of one DLQ with one fingerprint. */
-struct store_group {
-    uint64_t fingerprint;
-    struct bytes dlq;
-    uint64_t count;                    /* of depth; 0: all were resolved or discarded */
-    uint64_t total;                    /* ever */
-    struct wall first_seen, last_seen; /* by dead_at */
-    uint64_t sample;                   /* seq of the last letter; its envelope tells the rest */
 };
 
 enum { STORE_COMMIT_BUCKETS = 12 };
 /* Upper bounds; +Inf follows. */
 extern const double store_commit_bounds_seconds[STORE_COMMIT_BUCKETS];
 
+/* A figure that a kind of store has of its own: a metric of this name. */
+struct store_gauge {
+    const char *metric, *help;
+    uint64_t value;
+};
+
+enum { STORE_GAUGES_MAX = 8 };
+
 struct store_health {
-    bool writable;        /* the last commit went through */
-    struct err trouble;   /* why not */
-    uint64_t fold_behind; /* changes committed but not yet in the file that people query */
-    uint64_t journal_bytes, wal_bytes;
-    uint64_t reserve_bytes; /* of the disk, kept for freeing room; 0: given up, or there is none */
+    bool writable;                               /* the last commit went through */
+    struct err trouble;                          /* why not */
+    uint64_t unlisted;                           /* changes committed that lists do not show yet */
+    struct store_gauge gauges[STORE_GAUGES_MAX]; /* of this kind of store */
+    size_t gauge_count;
     uint64_t commit_buckets[STORE_COMMIT_BUCKETS + 1]; /* not cumulative; the last is +Inf */
     double commit_seconds;                             /* sum */
 };
 
+/* 0 when this kind of store has no such gauge. */
+static inline uint64_t store_gauge_value(const struct store_health *health, const char *metric) {
+    for (size_t i = 0; i < health->gauge_count; i++) {
+        if (strcmp(health->gauges[i].metric, metric) == 0)
+            return health->gauges[i].value;
+    }
+    return 0;
+}
+
+struct letters;
 struct store;
 
 struct store_vtable {
@@ -280,47 +216,7 @@ struct store_vtable {
     /* The last STORE_QUEUE facts; BYTES_NONE when there are none. */
     struct bytes (*queue_facts)(struct store *store, uint32_t queue, struct arena *arena);
 
-    /* By message id (in `queue`, or in any when it is empty) or letter id. NOT_FOUND; CONFLICT when
-     * several queues hold it (err lists them). Of several in one queue: the one that is neither
-     * resolved nor discarded, else the newest. Always current. */
-    enum status (*get)(struct store *store, struct bytes queue, struct bytes id,
-                       struct message **out, struct err *err);
-    /* Which of these message ids the queue holds, in whatever state. Always current. */
-    enum status (*holds)(struct store *store, uint32_t queue, const struct bytes *ids, size_t count,
-                         bool *out, struct err *err);
-    /* By the store's own number, whatever its state. NOT_FOUND; other trouble when it is held but
-     * cannot be read. Always current. */
-    enum status (*get_seq)(struct store *store, uint64_t seq, struct message **out,
-                           struct err *err);
-    /* Waits at most 2 s for the fold of what was committed before. MUST NOT be called on an engine
-     * thread. A row that cannot be read is in the list without its envelope. INVALID when the
-     * cursor or the search text is not understood. */
-    enum status (*list)(struct store *store, const struct store_query *query, struct arena *arena,
-                        struct store_page *out, struct err *err);
-    /* How many letters a list of the query would show on all its pages, without reading any; of
-     * states that letters alone are in. Limit and cursor are not looked at. Waits as list does. */
-    enum status (*sum)(struct store *store, const struct store_query *query, struct store_sum *out,
-                       struct err *err);
-    /* What is kept under the name and not expired; NOT_FOUND; CONFLICT when `queue` is 0 and
-     * several queues keep it. Always current. */
-    enum status (*kept)(struct store *store, uint32_t queue, enum store_space space,
-                        struct bytes name, struct wall now, struct arena *arena,
-                        struct bytes *value, struct err *err);
-    /* Up to `limit` of a space, by name, those whose name starts with `prefix` and is greater (with
-     * `descending`: less) than `after` (empty: from the end in question). Always current. */
-    enum status (*kept_list)(struct store *store, enum store_space space, struct bytes prefix,
-                             struct bytes after, bool descending, size_t limit, struct arena *arena,
-                             struct store_kept *out, size_t *count, struct err *err);
-    /* Groups of the letters that count in depth, by fingerprint: of one DLQ or (empty) of all; most
-     * letters first. Always current, O(groups). */
-    size_t (*groups)(struct store *store, struct bytes dlq, struct arena *arena,
-                     struct store_group **out);
     uint64_t (*dlq_depth)(struct store *store, struct bytes name); /* O(1) */
-    /* NOT_FOUND when nothing was ever put there. Always current. */
-    enum status (*dlq)(struct store *store, struct bytes name, struct wall now, struct arena *arena,
-                       struct store_dlq *out);
-    /* Names of all DLQs that ever held a letter, sorted. */
-    size_t (*dlq_names)(struct store *store, struct arena *arena, struct bytes **out);
     void (*health)(struct store *store, struct store_health *out);
 
     /* Called (from any thread) when a message of that queue has become ready or has got a due time.
@@ -332,6 +228,7 @@ struct store_vtable {
 
 struct store {
     const struct store_vtable *vtable;
+    struct letters *letters; /* the same store, for those who may wait (port/letters.h) */
 };
 
 #endif

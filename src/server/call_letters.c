@@ -79,7 +79,8 @@ static struct message *find(struct request *request, bool letters) {
     struct err err;
     if (!names_queue(request, request_arg(request, "queue")))
         return NULL;
-    enum status status = store->vtable->get(store, request_arg(request, "queue"), id, &held, &err);
+    enum status status =
+        letters_get(store->letters, request_arg(request, "queue"), id, &held, &err);
     const char *noun = letters ? "letter" : "message";
     if (status == STATUS_NOT_FOUND) {
         request_problem(request, status,
@@ -103,8 +104,8 @@ static void put_original(struct request *request, const struct envelope *envelop
     struct bytes body;
     struct json parsed;
     if (!envelope->edited ||
-        store->vtable->kept(store, 0, SPACE_ORIGINAL, envelope->letter_id, request_now(request),
-                            &request->arena, &body, NULL) != STATUS_OK ||
+        letters_note(store->letters, 0, SPACE_ORIGINAL, envelope->letter_id, request_now(request),
+                     &request->arena, &body, NULL) != STATUS_OK ||
         json_parse(body, &parsed, NULL) != STATUS_OK)
         return;
     request->out.len--; /* the closing bracket */

@@ -167,7 +167,7 @@ static void remove_one(struct request *request, enum engine_request_kind kind) {
     if (!names_queue(request, request_arg(request, "queue")))
         return;
     enum status status =
-        store->vtable->get(store, request_arg(request, "queue"), request->params[0], &held, &err);
+        letters_get(store->letters, request_arg(request, "queue"), request->params[0], &held, &err);
     if (status == STATUS_NOT_FOUND)
         request_problem(request, status,
                         "impound holds no message \"%.*s\": it may still be at its broker, have "
@@ -329,7 +329,7 @@ struct named {
 static enum status find(struct bulk *bulk, struct bytes id, struct named *out) {
     struct store *store = bulk->request->server->options.store;
     struct message *held = NULL;
-    enum status status = store->vtable->get(store, BYTES_NONE, id, &held, bulk->err);
+    enum status status = letters_get(store->letters, BYTES_NONE, id, &held, bulk->err);
     if (status == STATUS_NOT_FOUND)
         status = err_set(bulk->err, status, "impound holds no message \"%.*s\"", BYTES_ARG(id));
     if (status == STATUS_OK && held->envelope.letter_id.len > 0)

@@ -62,7 +62,7 @@ static void no_answer(struct request *request, struct bytes queue) {
     struct bytes id = request->params[0];
     struct message *held = NULL;
     struct err err;
-    enum status status = store->vtable->get(store, queue, id, &held, &err);
+    enum status status = letters_get(store->letters, queue, id, &held, &err);
     if (status == STATUS_OK)
         tell_state(request, &held->envelope);
     else if (status == STATUS_NOT_FOUND)
@@ -86,9 +86,8 @@ void call_results(struct request *request) {
         request_no_queue(request, queue);
         return;
     }
-    enum status status =
-        store->vtable->kept(store, number, SPACE_RESULT, id, request_steady_now(request),
-                            &request->arena, &value, &err);
+    enum status status = letters_note(store->letters, number, SPACE_RESULT, id,
+                                      request_steady_now(request), &request->arena, &value, &err);
     if (status == STATUS_NOT_FOUND) {
         no_answer(request, queue);
     } else if (status != STATUS_OK) {

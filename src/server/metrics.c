@@ -183,7 +183,7 @@ struct series {
 };
 
 /* Folds "category\0reason" into series whose reason may be "other"; several then become one. */
-static size_t fold(struct metrics_reasons *reasons, const struct store_dlq *dlq,
+static size_t fold(struct metrics_reasons *reasons, const struct letters_dlq *dlq,
                    struct series *out) {
     size_t count = 0;
     for (size_t i = 0; i < dlq->arrived_count; i++) {
@@ -206,7 +206,7 @@ static void put_letters(struct buf *out, const struct view_dlq *dlqs, size_t cou
                         struct metrics_reasons *reasons, struct arena *arena) {
     exposition_head(out, "impound_dlq_letters_total", "counter", "Letters that ever arrived.");
     for (size_t i = 0; i < count; i++) {
-        const struct store_dlq *dlq = &dlqs[i].store;
+        const struct letters_dlq *dlq = &dlqs[i].store;
         struct series *series = arena_alloc(arena, (dlq->arrived_count + 1) * sizeof *series);
         size_t series_count = fold(reasons, dlq, series);
         for (size_t s = 0; s < series_count; s++) {
@@ -294,15 +294,10 @@ static void put_store(struct store *store, struct buf *out) {
     store->vtable->health(store, &health);
     exposition_gauge(out, "impound_store_writable", "1 while commits go through.", health.writable);
     exposition_gauge(out, "impound_store_fold_behind",
-                     "Changes committed but not yet in the SQLite file.",
-                     (double)health.fold_behind);
-    exposition_gauge(out, "impound_store_journal_bytes", "Size of the journal.",
-                     (double)health.journal_bytes);
-    exposition_gauge(out, "impound_store_wal_bytes", "Size of SQLite's write-ahead log.",
-                     (double)health.wal_bytes);
-    exposition_gauge(out, "impound_store_reserve_bytes",
-                     "Disk space reserved for deletions; 0 while the disk is full.",
-                     (double)health.reserve_bytes);
+                     "Changes committed but not yet in the SQLite file.", (double)health.unlisted);
+    for (size_t i = 0; i < health.gauge_count; i++)
+        exposition_gauge(out, health.gauges[i].metric, health.gauges[i].help,
+                         (double)health.gauges[i].value);
     exposition_head(out, "impound_store_commit_seconds", "histogram",
                     "How long group commits took.");
     exposition_histogram(out, "impound_store_commit_seconds", BYTES_NONE,

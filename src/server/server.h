@@ -6,7 +6,7 @@
 #include "engine/engine.h"
 #include "port/clock.h"
 #include "port/jq.h"
-#include "port/store.h"
+#include "port/letters.h"
 #include "triage/adopt.h"
 #include "triage/alerts.h"
 #include "triage/replays.h"

@@ -146,7 +146,7 @@ bool view_dlq_find(const struct server_options *options, struct bytes name, stru
     struct store *store = options->store;
     *out = (struct view_dlq){.name = name};
     out->configured = config->dlq(config->arg, name, &out->config);
-    out->used = store->vtable->dlq(store, name, now, arena, &out->store) == STATUS_OK;
+    out->used = letters_dlq(store->letters, name, now, arena, &out->store, NULL) == STATUS_OK;
     triage_rules_totals(options->rules, name, &out->triage);
     return out->configured || out->used;
 }
@@ -191,7 +191,8 @@ size_t view_dlq_names(const struct server_options *options, struct arena *arena,
     const struct server_config_view *config = &options->config;
     struct bytes *configured, *used;
     size_t most_configured = config->dlq_names(config->arg, arena, &configured);
-    size_t most_used = options->store->vtable->dlq_names(options->store, arena, &used);
+    size_t most_used;
+    (void)letters_dlq_names(options->store->letters, arena, &used, &most_used, NULL);
     struct bytes *all =
         arena_alloc(arena, (most_configured + most_used + 1) * sizeof(struct bytes));
     struct map map = {0};
@@ -221,10 +222,10 @@ static void put_counts(struct json_out *json, const char *key, const struct stor
 }
 
 static void put_ages(struct json_out *json, const struct view_dlq *dlq) {
-    static const char *const names[STORE_AGE_BUCKETS] = {"1m", "10m", "1h", "6h", "24h", "older"};
+    static const char *const names[LETTERS_AGE_BUCKETS] = {"1m", "10m", "1h", "6h", "24h", "older"};
     json_key(json, "age_histogram");
     json_open(json, '{');
-    for (size_t i = 0; i < STORE_AGE_BUCKETS; i++)
+    for (size_t i = 0; i < LETTERS_AGE_BUCKETS; i++)
         view_number(json, names[i], dlq->store.ages[i]);
     json_close(json, '}');
 }
@@ -256,7 +257,7 @@ void view_dlq_states(struct json_out *json, const struct view_dlq *dlq) {
 
 void view_dlq(struct json_out *json, const struct server_options *options,
               const struct view_dlq *dlq, struct wall now) {
-    const struct store_dlq *store = &dlq->store;
+    const struct letters_dlq *store = &dlq->store;
     json_open(json, '{');
     json_key(json, "dlq");
     json_put(json, dlq->name);

@@ -25,7 +25,7 @@ struct view_dlq {
     struct bytes name;
     bool configured, used;
     struct engine_dlq config; /* while configured */
-    struct store_dlq store;   /* zero until it was used */
+    struct letters_dlq store; /* zero until it was used */
     struct triage_rules_totals triage;
 };
 

@@ -337,10 +337,10 @@ static void apply_mark(const struct applying *applying, struct batch_op *op,
 
 static void apply_keep(const struct applying *applying, struct batch_op *op,
                        const struct record *record) {
-    struct store_keep keep;
-    bool known = keeps_decode(record, &keep);
+    struct keeps_decoded decoded;
+    bool known = keeps_decode(record, &decoded);
     assert(known);
-    keeps_set(&applying->tables->keeps, record->queue, &keep, op->record);
+    keeps_set(&applying->tables->keeps, record->queue, &decoded.keep, op->record);
 }
 
 static void apply_op(const struct applying *applying, struct batch_op *op, uint64_t position) {

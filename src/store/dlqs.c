@@ -229,16 +229,16 @@ static uint64_t last_minute(const struct dlq *dlq, struct wall now) {
     return sum;
 }
 
-static void read_ages(const struct dlq *dlq, struct wall now, uint64_t out[STORE_AGE_BUCKETS]) {
-    static const int64_t bounds_ms[STORE_AGE_BUCKETS - 1] = {
+static void read_ages(const struct dlq *dlq, struct wall now, uint64_t out[LETTERS_AGE_BUCKETS]) {
+    static const int64_t bounds_ms[LETTERS_AGE_BUCKETS - 1] = {
         60 * 1000, 10 * 60 * 1000, 60 * 60 * 1000, 6 * 60 * 60 * 1000, 24 * 60 * 60 * 1000};
     uint64_t younger = 0;
-    for (size_t i = 0; i < STORE_AGE_BUCKETS - 1; i++) {
+    for (size_t i = 0; i < LETTERS_AGE_BUCKETS - 1; i++) {
         uint64_t within = ages_after(&dlq->ages, now.ms - bounds_ms[i] - 1);
         out[i] = within - younger;
         younger = within;
     }
-    out[STORE_AGE_BUCKETS - 1] = dlq->depth > younger ? dlq->depth - younger : 0;
+    out[LETTERS_AGE_BUCKETS - 1] = dlq->depth > younger ? dlq->depth - younger : 0;
 }
 
 static struct bytes text_of(const struct name *name) {
@@ -282,11 +282,11 @@ static size_t read_counts(const struct dlq *dlq, enum count_kind kind, struct ar
 }
 
 enum status dlqs_read(const struct dlqs *dlqs, const struct name *name, struct wall now,
-                      struct arena *arena, struct store_dlq *out) {
+                      struct arena *arena, struct letters_dlq *out) {
     const struct dlq *dlq = find(dlqs, name);
     if (!dlq)
         return STATUS_NOT_FOUND;
-    *out = (struct store_dlq){
+    *out = (struct letters_dlq){
         .name = arena_dup(arena, dlq->name->text),
         .depth = dlq->depth,
         .spilled = single_count(dlq, COUNT_SPILLED),

@@ -8,7 +8,7 @@
 #define STORE_DLQS_H
 
 #include "base/arena.h"
-#include "port/store.h"
+#include "port/letters.h"
 #include "store/ages.h"
 #include "store/entry.h"
 
@@ -74,7 +74,7 @@ void dlqs_note_inexact(struct dlqs *dlqs);
 void dlqs_spilled(struct dlqs *dlqs, const struct name *dlq);
 uint64_t dlqs_depth(const struct dlqs *dlqs, const struct name *dlq);
 enum status dlqs_read(const struct dlqs *dlqs, const struct name *dlq, struct wall now,
-                      struct arena *arena, struct store_dlq *out);
+                      struct arena *arena, struct letters_dlq *out);
 /* The reasons of letters that count in some depth and begin with `prefix`, each once, at most
  * `max`; returns max + 1 when there are more. They live as long as the names. */
 size_t dlqs_reasons(const struct dlqs *dlqs, struct bytes prefix, struct bytes *out, size_t max);

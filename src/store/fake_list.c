@@ -17,7 +17,7 @@ struct candidate {
 
 struct scan {
     const struct tables *tables;
-    const struct store_query *query;
+    const struct letters_query *query;
     struct bytes words[PAGE_WORDS_MAX];
     size_t word_count;
     bool has_cursor;
@@ -39,22 +39,22 @@ static bool words_match(const struct scan *scan, const struct envelope *envelope
     return true;
 }
 
-static bool time_matches(const struct store_query *query, const struct envelope *envelope) {
+static bool time_matches(const struct letters_query *query, const struct envelope *envelope) {
     int64_t at = envelope->dead_at.ms ? envelope->dead_at.ms : envelope->created_at.ms;
     return (query->since.ms == 0 || at >= query->since.ms) &&
            (query->until.ms == 0 || at < query->until.ms);
 }
 
-static bool letter_matches(const struct store_query *query, const struct envelope *envelope) {
+static bool letter_matches(const struct letters_query *query, const struct envelope *envelope) {
     bool escalated = envelope->escalated_at.ms != 0;
     return (!query->letters || envelope->letter_id.len > 0) &&
            (!query->has_cause ||
             (envelope->letter_id.len > 0 && envelope->cause == query->cause)) &&
-           (query->escalated == STORE_ANY || escalated == (query->escalated == STORE_YES));
+           (query->escalated == LETTERS_ANY || escalated == (query->escalated == LETTERS_YES));
 }
 
 static bool matches(const struct scan *scan, const struct envelope *envelope, enum state state) {
-    const struct store_query *query = scan->query;
+    const struct letters_query *query = scan->query;
     return text_is(query->queue, envelope->queue) && text_is(query->dlq, envelope->dlq) &&
            (query->states == 0 || (query->states >> state & 1u)) &&
            text_is(query->category, envelope->category) &&
@@ -77,7 +77,7 @@ static int oldest_first(const void *a, const void *b) {
     return newest_first(b, a);
 }
 
-static int (*order_of(const struct store_query *query))(const void *, const void *) {
+static int (*order_of(const struct letters_query *query))(const void *, const void *) {
     return query->oldest_first ? oldest_first : newest_first;
 }
 
@@ -120,21 +120,21 @@ static struct bytes row_envelope(const struct tables *tables, const struct entry
     return copy;
 }
 
-static void fill(const struct scan *scan, struct arena *arena, struct store_page *out) {
+static void fill(const struct scan *scan, struct arena *arena, struct letters_page *out) {
     size_t count = scan->count < scan->query->limit ? scan->count : scan->query->limit;
-    *out = (struct store_page){.count = count};
+    *out = (struct letters_page){.count = count};
     out->rows = arena_alloc(arena, (count + 1) * sizeof *out->rows);
     for (size_t i = 0; i < count; i++) {
         const struct entry *entry = scan->found[i].entry;
-        out->rows[i] = (struct store_row){.seq = entry->seq,
-                                          .envelope = row_envelope(scan->tables, entry, arena)};
+        out->rows[i] = (struct letters_row){.seq = entry->seq,
+                                            .envelope = row_envelope(scan->tables, entry, arena)};
     }
     if (count > 0 && scan->count > count)
         out->cursor = page_cursor(scan->query, scan->found[count - 1].key, arena);
 }
 
-enum status fake_list(const struct tables *tables, const struct store_query *query,
-                      struct arena *arena, struct store_page *out, struct err *err) {
+enum status fake_list(const struct tables *tables, const struct letters_query *query,
+                      struct arena *arena, struct letters_page *out, struct err *err) {
     struct scan scan = {.tables = tables, .query = query};
     enum status status = page_cursor_parse(query, &scan.has_cursor, &scan.after, err);
     if (status == STATUS_OK && query->text.len > 0)

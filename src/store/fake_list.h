@@ -4,7 +4,7 @@
 
 #include "store/tables.h"
 
-enum status fake_list(const struct tables *tables, const struct store_query *query,
-                      struct arena *arena, struct store_page *out, struct err *err);
+enum status fake_list(const struct tables *tables, const struct letters_query *query,
+                      struct arena *arena, struct letters_page *out, struct err *err);
 
 #endif

@@ -24,6 +24,10 @@ static struct fake_store *fake(struct store *store) {
     return CONTAINER_OF(store, struct fake_store, front.port);
 }
 
+static struct fake_store *fake_of_letters(struct letters *letters) {
+    return CONTAINER_OF(letters, struct fake_store, front.letters);
+}
+
 /* ---- changes ---- */
 
 static void changed(void *arg, struct entry *entry, uint64_t position, bool body) {
@@ -231,9 +235,9 @@ static enum status ambiguous(struct fake_store *self, struct entry **matches, si
     return tables_ambiguous(&self->front.tables, queues, count, id, err);
 }
 
-static enum status get_seq(struct store *store, uint64_t seq, struct message **out,
+static enum status get_seq(struct letters *letters, uint64_t seq, struct message **out,
                            struct err *err) {
-    struct fake_store *self = fake(store);
+    struct fake_store *self = fake_of_letters(letters);
     pthread_mutex_lock(&self->front.mutex);
     const struct entry *entry = tables_find(&self->front.tables, seq);
     bool held = entry && entry->stage == ENTRY_HELD;
@@ -245,9 +249,9 @@ static enum status get_seq(struct store *store, uint64_t seq, struct message **o
                           (unsigned long long)seq);
 }
 
-static enum status get(struct store *store, struct bytes queue, struct bytes id,
+static enum status get(struct letters *letters, struct bytes queue, struct bytes id,
                        struct message **out, struct err *err) {
-    struct fake_store *self = fake(store);
+    struct fake_store *self = fake_of_letters(letters);
     struct entry *matches[MATCHES_MAX];
     pthread_mutex_lock(&self->front.mutex);
     size_t count =
@@ -264,9 +268,9 @@ static enum status get(struct store *store, struct bytes queue, struct bytes id,
     return status;
 }
 
-static enum status holds(struct store *store, uint32_t queue, const struct bytes *ids, size_t count,
-                         bool *out, struct err *err) {
-    struct fake_store *self = fake(store);
+static enum status holds(struct letters *letters, uint32_t queue, const struct bytes *ids,
+                         size_t count, bool *out, struct err *err) {
+    struct fake_store *self = fake_of_letters(letters);
     (void)err;
     pthread_mutex_lock(&self->front.mutex);
     for (size_t i = 0; i < count; i++)
@@ -275,25 +279,25 @@ static enum status holds(struct store *store, uint32_t queue, const struct bytes
     return STATUS_OK;
 }
 
-static enum status list(struct store *store, const struct store_query *query, struct arena *arena,
-                        struct store_page *out, struct err *err) {
-    struct fake_store *self = fake(store);
+static enum status list(struct letters *letters, const struct letters_query *query,
+                        struct arena *arena, struct letters_page *out, struct err *err) {
+    struct fake_store *self = fake_of_letters(letters);
     pthread_mutex_lock(&self->front.mutex);
     enum status status = fake_list(&self->front.tables, query, arena, out, err);
     pthread_mutex_unlock(&self->front.mutex);
     return status;
 }
 
-static enum status sum(struct store *store, const struct store_query *query, struct store_sum *out,
-                       struct err *err) {
-    struct store_query all = *query;
-    struct store_page page;
+static enum status sum(struct letters *letters, const struct letters_query *query,
+                       struct letters_sum *out, struct err *err) {
+    struct letters_query all = *query;
+    struct letters_page page;
     struct arena arena;
     all.limit = SIZE_MAX;
     all.cursor = BYTES_NONE;
     arena_init_heap(&arena, 4096);
-    *out = (struct store_sum){.newest = WALL_NEVER};
-    enum status status = list(store, &all, &arena, &page, err);
+    *out = (struct letters_sum){.newest = WALL_NEVER};
+    enum status status = list(letters, &all, &arena, &page, err);
     for (size_t i = 0; status == STATUS_OK && i < page.count; i++) {
         struct envelope envelope;
         status = envelope_restore(page.rows[i].envelope, &arena, &envelope, err);
@@ -308,10 +312,10 @@ static enum status sum(struct store *store, const struct store_query *query, str
     return status;
 }
 
-static enum status kept(struct store *store, uint32_t queue, enum store_space space,
+static enum status note(struct letters *letters, uint32_t queue, const char *space,
                         struct bytes name, struct wall now, struct arena *arena,
                         struct bytes *value, struct err *err) {
-    struct fake_store *self = fake(store);
+    struct fake_store *self = fake_of_letters(letters);
     struct keeps_found found;
     pthread_mutex_lock(&self->front.mutex);
     self->now = now;
@@ -320,11 +324,11 @@ static enum status kept(struct store *store, uint32_t queue, enum store_space sp
     return keeps_answer(&found, name, value, err);
 }
 
-static enum status kept_list(struct store *store, enum store_space space, struct bytes prefix,
-                             struct bytes after, bool descending, size_t limit, struct arena *arena,
-                             struct store_kept *out, size_t *count, struct err *err) {
+static enum status notes(struct letters *letters, const char *space, struct bytes prefix,
+                         struct bytes after, bool descending, size_t limit, struct arena *arena,
+                         struct letters_note *out, size_t *count, struct err *err) {
     (void)err;
-    struct fake_store *self = fake(store);
+    struct fake_store *self = fake_of_letters(letters);
     struct keeps_range range = keeps_range(space, prefix, after, descending, arena);
     struct keeps_row *rows = NULL;
     pthread_mutex_lock(&self->front.mutex);
@@ -334,7 +338,7 @@ static enum status kept_list(struct store *store, enum store_space space, struct
     *count = 0;
     for (size_t i = 0; i < found; i++) {
         if (!rows[i].hidden)
-            out[(*count)++] = (struct store_kept){rows[i].name, rows[i].value};
+            out[(*count)++] = (struct letters_note){rows[i].name, rows[i].value};
     }
     return STATUS_OK;
 }
@@ -370,25 +374,28 @@ static const struct store_vtable vtable = {
     .counts = front_counts,
     .next_seq = front_next_seq,
     .queue_facts = front_queue_facts,
-    .get = get,
-    .holds = holds,
-    .get_seq = get_seq,
-    .list = list,
-    .sum = sum,
-    .kept = kept,
-    .kept_list = kept_list,
-    .groups = front_groups,
     .dlq_depth = front_dlq_depth,
-    .dlq = front_dlq,
-    .dlq_names = front_dlq_names,
     .health = health,
     .listen = front_listen,
     .close = close_store,
 };
 
+static const struct letters_vtable letters_vtable = {
+    .get = get,
+    .get_seq = get_seq,
+    .holds = holds,
+    .list = list,
+    .sum = sum,
+    .note = note,
+    .notes = notes,
+    .groups = front_groups,
+    .dlq = front_dlq,
+    .dlq_names = front_dlq_names,
+};
+
 struct store *fake_store_new(bool immediate) {
     struct fake_store *self = memory_new(sizeof *self);
-    front_init(&self->front, &vtable);
+    front_init(&self->front, &vtable, &letters_vtable);
     self->last = &self->first;
     self->immediate = immediate;
     self->health.writable = true;

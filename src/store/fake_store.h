@@ -3,7 +3,7 @@
 #ifndef STORE_FAKE_STORE_H
 #define STORE_FAKE_STORE_H
 
-#include "port/store.h"
+#include "port/letters.h"
 
 struct store *fake_store_new(bool immediate);
 void fake_store_step(struct store *store);

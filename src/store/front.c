@@ -6,8 +6,10 @@ static struct front *front_of(struct store *store) {
     return CONTAINER_OF(store, struct front, port);
 }
 
-void front_init(struct front *front, const struct store_vtable *vtable) {
-    front->port.vtable = vtable;
+void front_init(struct front *front, const struct store_vtable *vtable,
+                const struct letters_vtable *letters) {
+    front->letters.vtable = letters;
+    front->port = (struct store){.vtable = vtable, .letters = &front->letters};
     pthread_mutex_init(&front->mutex, NULL);
     tables_init(&front->tables);
 }
@@ -111,29 +113,42 @@ uint64_t front_dlq_depth(struct store *store, struct bytes name) {
     return depth;
 }
 
-enum status front_dlq(struct store *store, struct bytes name, struct wall now, struct arena *arena,
-                      struct store_dlq *out) {
-    struct tables *tables = enter(store);
+static struct tables *enter_letters(struct letters *letters) {
+    return enter(&CONTAINER_OF(letters, struct front, letters)->port);
+}
+
+static void leave_letters(struct letters *letters) {
+    leave(&CONTAINER_OF(letters, struct front, letters)->port);
+}
+
+enum status front_dlq(struct letters *letters, struct bytes name, struct wall now,
+                      struct arena *arena, struct letters_dlq *out, struct err *err) {
+    struct tables *tables = enter_letters(letters);
     enum status status =
         dlqs_read(&tables->dlqs, names_find(&tables->names, name), now, arena, out);
-    leave(store);
-    return status;
+    leave_letters(letters);
+    return status == STATUS_OK
+               ? status
+               : err_set(err, status, "no letter was ever in \"%.*s\"", BYTES_ARG(name));
 }
 
-size_t front_dlq_names(struct store *store, struct arena *arena, struct bytes **out) {
-    size_t count = dlqs_names(&enter(store)->dlqs, arena, out);
-    leave(store);
-    return count;
+enum status front_dlq_names(struct letters *letters, struct arena *arena, struct bytes **out,
+                            size_t *count, struct err *err) {
+    (void)err;
+    *count = dlqs_names(&enter_letters(letters)->dlqs, arena, out);
+    leave_letters(letters);
+    return STATUS_OK;
 }
 
-size_t front_groups(struct store *store, struct bytes dlq, struct arena *arena,
-                    struct store_group **out) {
-    struct tables *tables = enter(store);
+enum status front_groups(struct letters *letters, struct bytes dlq, struct arena *arena,
+                         struct letters_group **out, size_t *count, struct err *err) {
+    struct tables *tables = enter_letters(letters);
     const struct name *name = names_find(&tables->names, dlq);
-    size_t count = 0;
+    (void)err;
+    *count = 0;
     *out = NULL;
     if (name || dlq.len == 0)
-        count = groups_read(&tables->groups, name, arena, out);
-    leave(store);
-    return count;
+        *count = groups_read(&tables->groups, name, arena, out);
+    leave_letters(letters);
+    return STATUS_OK;
 }

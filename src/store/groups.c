@@ -90,7 +90,7 @@ void groups_change(struct groups *groups, const struct facts *before, const stru
 }
 
 void groups_restore(struct groups *groups, const struct name *dlq,
-                    const struct store_group *known) {
+                    const struct letters_group *known) {
     struct dlq_group *group = get(groups, dlq, known->fingerprint);
     group->count = known->count;
     group->total = known->total;
@@ -103,7 +103,7 @@ void groups_restore(struct groups *groups, const struct name *dlq,
 
 struct reading {
     const struct name *dlq;
-    struct store_group *out;
+    struct letters_group *out;
     size_t count;
     struct arena *arena;
 };
@@ -113,7 +113,7 @@ static void read_one(struct map_node *node, void *arg) {
     const struct dlq_group *group = CONTAINER_OF(node, struct dlq_group, node);
     if (reading->dlq && reading->dlq != group->dlq)
         return;
-    reading->out[reading->count++] = (struct store_group){
+    reading->out[reading->count++] = (struct letters_group){
         .fingerprint = group->fingerprint,
         .dlq = arena_dup(reading->arena, group->dlq->text),
         .count = group->count,
@@ -125,7 +125,7 @@ static void read_one(struct map_node *node, void *arg) {
 }
 
 static int most_first(const void *a, const void *b) {
-    const struct store_group *left = a, *right = b;
+    const struct letters_group *left = a, *right = b;
     if (left->count != right->count)
         return left->count > right->count ? -1 : 1;
     if (left->last_seen.ms != right->last_seen.ms)
@@ -134,7 +134,7 @@ static int most_first(const void *a, const void *b) {
 }
 
 size_t groups_read(const struct groups *groups, const struct name *dlq, struct arena *arena,
-                   struct store_group **out) {
+                   struct letters_group **out) {
     struct reading reading = {.dlq = dlq, .arena = arena};
     reading.out = arena_alloc(arena, (groups->map.count + 1) * sizeof **out);
     map_each(&groups->map, read_one, &reading);

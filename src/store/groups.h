@@ -4,7 +4,7 @@
 #define STORE_GROUPS_H
 
 #include "base/arena.h"
-#include "port/store.h"
+#include "port/letters.h"
 #include "store/entry.h"
 
 struct dlq_group {
@@ -33,9 +33,10 @@ void groups_change(struct groups *groups, const struct facts *before, const stru
 struct dlq_group *groups_find(const struct groups *groups, const struct name *dlq,
                               uint64_t fingerprint);
 /* As it was when it was last written. */
-void groups_restore(struct groups *groups, const struct name *dlq, const struct store_group *group);
+void groups_restore(struct groups *groups, const struct name *dlq,
+                    const struct letters_group *group);
 /* As store_vtable's groups says; dlq NULL: of all. */
 size_t groups_read(const struct groups *groups, const struct name *dlq, struct arena *arena,
-                   struct store_group **out);
+                   struct letters_group **out);
 
 #endif

@@ -1,31 +1,11 @@
 #include "store/keeps.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-
-static const char *const space_words[SPACE_COUNT] = {
-    [SPACE_RESULT] = "result",   [SPACE_DONE] = "done",       [SPACE_ORIGINAL] = "original",
-    [SPACE_REPLAY] = "replay",   [SPACE_GROUP] = "group",     [SPACE_AUDIT] = "audit",
-    [SPACE_ALERT] = "alert",     [SPACE_TRIAGE] = "triage",   [SPACE_ARRIVALS] = "arrivals",
-    [SPACE_ADOPTED] = "adopted", [SPACE_VERSION] = "version", [SPACE_ESCALATION] = "escalation",
-};
-
-const char *keeps_space_text(enum store_space space) {
-    return space_words[space];
-}
-
-static bool space_parse(struct bytes text, enum store_space *out) {
-    for (int space = 0; space < SPACE_COUNT; space++) {
-        if (bytes_is(text, space_words[space])) {
-            *out = (enum store_space)space;
-            return true;
-        }
-    }
-    return false;
-}
 
 void keeps_init(struct keeps *keeps) {
     *keeps = (struct keeps){0};
@@ -50,10 +30,11 @@ void keeps_free(struct keeps *keeps) {
 
 struct blob *keeps_encode(uint32_t queue, const struct store_keep *keep) {
     assert(keep->name.len > 0 && keep->name.len <= STORE_NAME_MAX);
-    char memory[STORE_NAME_MAX + 16];
+    assert(keep->space[0] && strlen(keep->space) < STORE_SPACE_SIZE && !strchr(keep->space, ' '));
+    char memory[STORE_NAME_MAX + STORE_SPACE_SIZE + 1];
     struct buf text;
     buf_init_fixed(&text, memory, sizeof memory);
-    buf_str(&text, space_words[keep->space]);
+    buf_str(&text, keep->space);
     buf_char(&text, ' ');
     buf_bytes(&text, keep->name);
     return record_encode(&(struct record){.kind = RECORD_KEEP,
@@ -63,25 +44,31 @@ struct blob *keeps_encode(uint32_t queue, const struct store_keep *keep) {
                                           .body = keep->value});
 }
 
-bool keeps_decode(const struct record *record, struct store_keep *out) {
+bool keeps_decode(const struct record *record, struct keeps_decoded *out) {
     size_t space_len = bytes_find(record->text, BYTES(" "));
-    *out = (struct store_keep){
-        .name = bytes_cut(record->text, space_len + 1, record->text.len),
-        .value = record->body,
-        .expires = {(int64_t)record->seq},
-    };
-    return space_parse(bytes_cut(record->text, 0, space_len), &out->space) && out->name.len > 0 &&
-           out->name.len <= STORE_NAME_MAX;
+    *out =
+        (struct keeps_decoded){.keep = {
+                                   .name = bytes_cut(record->text, space_len + 1, record->text.len),
+                                   .value = record->body,
+                                   .expires = {(int64_t)record->seq},
+                               }};
+    if (space_len == 0 || space_len >= sizeof out->space)
+        return false;
+    memcpy(out->space, record->text.ptr, space_len);
+    if (strlen(out->space) != space_len)
+        return false;
+    out->keep.space = out->space;
+    return out->keep.name.len > 0 && out->keep.name.len <= STORE_NAME_MAX;
 }
 
 /* ---- changing ---- */
 
-static uint64_t name_hash(enum store_space space, struct bytes name) {
-    return bytes_hash(name) + (uint64_t)space;
+static uint64_t name_hash(const char *space, struct bytes name) {
+    return bytes_hash(name) + bytes_hash(bytes_of(space));
 }
 
-static bool is_named(const struct keep *keep, enum store_space space, struct bytes name) {
-    return keep->space == space && bytes_eq(keep->name, name);
+static bool is_named(const struct keep *keep, const char *space, struct bytes name) {
+    return strcmp(keep->space, space) == 0 && bytes_eq(keep->name, name);
 }
 
 static struct keep *get(struct keeps *keeps, uint32_t queue, const struct store_keep *wanted) {
@@ -93,7 +80,7 @@ static struct keep *get(struct keeps *keeps, uint32_t queue, const struct store_
     }
     struct keep *keep = memory_new(sizeof *keep);
     keep->queue = queue;
-    keep->space = wanted->space;
+    snprintf(keep->space, sizeof keep->space, "%s", wanted->space);
     keep->name = (struct bytes){bytes_dup(wanted->name), wanted->name.len};
     list_init(&keep->change);
     map_insert(&keeps->map, &keep->node, hash);
@@ -145,8 +132,8 @@ static bool is_visible(const struct keep *keep, struct wall now) {
     return keep->value.blob && !expired;
 }
 
-void keeps_find(const struct keeps *keeps, uint32_t queue, enum store_space space,
-                struct bytes name, struct wall now, struct arena *arena, struct keeps_found *out) {
+void keeps_find(const struct keeps *keeps, uint32_t queue, const char *space, struct bytes name,
+                struct wall now, struct arena *arena, struct keeps_found *out) {
     *out = (struct keeps_found){0};
     for (struct map_node *node = map_first(&keeps->map, name_hash(space, name)); node;
          node = map_next(node)) {
@@ -200,7 +187,7 @@ static struct bytes behind(struct bytes prefix, struct arena *arena) {
     return (struct bytes){text, prefix.len};
 }
 
-struct keeps_range keeps_range(enum store_space space, struct bytes prefix, struct bytes after,
+struct keeps_range keeps_range(const char *space, struct bytes prefix, struct bytes after,
                                bool descending, struct arena *arena) {
     struct keeps_range range = {.space = space,
                                 .from = prefix.ptr ? prefix : BYTES(""),
@@ -233,7 +220,7 @@ static void add_listed(struct map_node *node, void *arg) {
     struct listing *listing = arg;
     const struct keeps_range *range = listing->range;
     const struct keep *keep = CONTAINER_OF(node, struct keep, node);
-    if (keep->space != range->space || bytes_cmp(keep->name, range->from) < 0 ||
+    if (strcmp(keep->space, range->space) != 0 || bytes_cmp(keep->name, range->from) < 0 ||
         (range->until.ptr && bytes_cmp(keep->name, range->until) >= 0))
         return;
     listing->found[listing->count++] = keep;

@@ -9,14 +9,14 @@
 #include "base/arena.h"
 #include "base/list.h"
 #include "base/map.h"
-#include "port/store.h"
+#include "port/letters.h"
 #include "store/record.h"
 
 struct keep {
     struct map_node node; /* by space and name */
     struct list change;   /* in the list that the next fold writes */
     uint32_t queue;       /* 0: of no queue */
-    enum store_space space;
+    char space[STORE_SPACE_SIZE];
     struct bytes name; /* owned */
     struct kept value; /* blob NULL: dropped */
     struct wall expires;
@@ -35,12 +35,14 @@ struct keeps {
 
 void keeps_init(struct keeps *keeps);
 void keeps_free(struct keeps *keeps);
-const char *
-keeps_space_text(enum store_space space); /* as it stands on disk: "result", "done", … */
 
 /* A STORE_KEEP as a record of the journal, and back; false when it is none. */
 struct blob *keeps_encode(uint32_t queue, const struct store_keep *keep);
-bool keeps_decode(const struct record *record, struct store_keep *out);
+struct keeps_decoded {
+    struct store_keep keep;
+    char space[STORE_SPACE_SIZE]; /* that it points at */
+};
+bool keeps_decode(const struct record *record, struct keeps_decoded *out);
 /* The value is a slice of the blob, which is shared. */
 void keeps_set(struct keeps *keeps, uint32_t queue, const struct store_keep *keep,
                struct blob *blob);
@@ -59,8 +61,8 @@ struct keeps_found {
 };
 
 /* In `queue`, or in any when it is 0. The value is copied into the arena. */
-void keeps_find(const struct keeps *keeps, uint32_t queue, enum store_space space,
-                struct bytes name, struct wall now, struct arena *arena, struct keeps_found *out);
+void keeps_find(const struct keeps *keeps, uint32_t queue, const char *space, struct bytes name,
+                struct wall now, struct arena *arena, struct keeps_found *out);
 /* A row of the file, unless memory speaks for its queue. */
 void keeps_add_row(struct keeps_found *found, uint32_t queue, struct bytes value,
                    struct arena *arena);
@@ -70,7 +72,7 @@ enum status keeps_answer(const struct keeps_found *found, struct bytes name, str
 /* ---- many names ---- */
 
 struct keeps_range {
-    enum store_space space;
+    const char *space;
     struct bytes from;  /* included */
     struct bytes until; /* not included; ptr NULL: to the end */
     bool descending;
@@ -84,7 +86,7 @@ struct keeps_row {
 };
 
 /* As kept_list says; the texts may be in the arena. */
-struct keeps_range keeps_range(enum store_space space, struct bytes prefix, struct bytes after,
+struct keeps_range keeps_range(const char *space, struct bytes prefix, struct bytes after,
                                bool descending, struct arena *arena);
 /* Those of the range in its order, up to `limit` that are not hidden. Copies. */
 size_t keeps_list(const struct keeps *keeps, const struct keeps_range *range, size_t limit,

@@ -5,7 +5,7 @@
 
 enum { CURSOR_MAX = 64 };
 
-bool page_by_death(const struct store_query *query) {
+bool page_by_death(const struct letters_query *query) {
     return query->letters || query->dlq.len > 0;
 }
 
@@ -25,7 +25,7 @@ static bool parse(struct bytes cursor, bool by_death, struct page_key *out) {
     return bytes_u64(rest, &out->seq) && out->seq <= INT64_MAX;
 }
 
-enum status page_cursor_parse(const struct store_query *query, bool *has, struct page_key *out,
+enum status page_cursor_parse(const struct letters_query *query, bool *has, struct page_key *out,
                               struct err *err) {
     *has = query->cursor.len > 0;
     if (*has && !parse(query->cursor, page_by_death(query), out))
@@ -33,7 +33,7 @@ enum status page_cursor_parse(const struct store_query *query, bool *has, struct
     return STATUS_OK;
 }
 
-struct bytes page_cursor(const struct store_query *query, struct page_key last,
+struct bytes page_cursor(const struct letters_query *query, struct page_key last,
                          struct arena *arena) {
     char text[CURSOR_MAX];
     if (page_by_death(query))

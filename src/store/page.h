@@ -6,18 +6,18 @@
 #ifndef STORE_PAGE_H
 #define STORE_PAGE_H
 
-#include "port/store.h"
+#include "port/letters.h"
 
 struct page_key {
     int64_t dead_ms; /* 0 where the list runs by number */
     uint64_t seq;
 };
 
-bool page_by_death(const struct store_query *query);
+bool page_by_death(const struct letters_query *query);
 /* *has is false on the first page. INVALID when the cursor is none of ours. */
-enum status page_cursor_parse(const struct store_query *query, bool *has, struct page_key *out,
+enum status page_cursor_parse(const struct letters_query *query, bool *has, struct page_key *out,
                               struct err *err);
-struct bytes page_cursor(const struct store_query *query, struct page_key last,
+struct bytes page_cursor(const struct letters_query *query, struct page_key last,
                          struct arena *arena);
 
 /* The search text as words; INVALID when there is none in it. */

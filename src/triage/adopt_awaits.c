@@ -1,7 +1,7 @@
 /* Whether a broker may have something that needs no room, because it has its letter. */
 #include "triage/adopt_pages.h"
 
-static enum status look_at(struct adopt_place *place, const struct store_kept *kept,
+static enum status look_at(struct adopt_place *place, const struct letters_note *kept,
                            struct arena *arena, bool *awaited, struct err *err) {
     struct store *store = place->adopt->options.triage->store;
     struct message *held = NULL;
@@ -10,7 +10,7 @@ static enum status look_at(struct adopt_place *place, const struct store_kept *k
     *awaited = false;
     if (status != STATUS_OK || seen.as != ADOPT_PEEKED)
         return status;
-    status = store->vtable->get(store, seen.queue, seen.letter, &held, err);
+    status = letters_get(store->letters, seen.queue, seen.letter, &held, err);
     *awaited = status == STATUS_OK && held->envelope.read_only;
     message_free(held);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;

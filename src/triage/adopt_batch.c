@@ -264,7 +264,8 @@ static enum status add_taken(struct batch *batch, const struct message *held,
                              struct adopt_seen *seen) {
     struct store *store = batch->triage->store;
     struct message *letter = NULL;
-    enum status status = store->vtable->get(store, seen->queue, seen->letter, &letter, batch->err);
+    enum status status =
+        letters_get(store->letters, seen->queue, seen->letter, &letter, batch->err);
     if (status == STATUS_NOT_FOUND)
         return add_new(batch, held, seen);
     if (status != STATUS_OK)
@@ -302,7 +303,8 @@ static enum status compare(struct batch *batch, const struct message *held,
                            struct adopt_seen *seen) {
     struct store *store = batch->triage->store;
     struct message *letter = NULL;
-    enum status status = store->vtable->get(store, seen->queue, seen->letter, &letter, batch->err);
+    enum status status =
+        letters_get(store->letters, seen->queue, seen->letter, &letter, batch->err);
     if (status == STATUS_OK && !is_body_of(batch, held, letter)) {
         seen->as = ADOPT_NEW;
         seen->also[0] = '\0';

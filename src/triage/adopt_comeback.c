@@ -25,13 +25,13 @@ static enum status find_sent(struct store *store, const struct message *came,
     const struct envelope *envelope = &came->envelope;
     struct message *letter = NULL;
     struct comeback comeback;
-    enum status status = store->vtable->get(store, envelope->queue, envelope->id, &letter, err);
+    enum status status = letters_get(store->letters, envelope->queue, envelope->id, &letter, err);
     take_letter(out, letter);
     out->id_held = status != STATUS_NOT_FOUND;
     bool marked = comeback_read(envelope->headers, envelope->header_count, &comeback);
     if (marked && !is_trouble(status)) {
         letter = NULL;
-        status = store->vtable->get(store, BYTES_NONE, comeback.letter, &letter, err);
+        status = letters_get(store->letters, BYTES_NONE, comeback.letter, &letter, err);
         take_letter(out, letter);
     }
     if (status != STATUS_OK || (!marked && !out->letter->envelope.to_origin))
@@ -51,7 +51,7 @@ static enum status find_mirrored(struct store *store, const struct message *came
     for (size_t i = 0; i < envelope->header_count && status == STATUS_NOT_FOUND; i++)
         if (bytes_eq_nocase(envelope->headers[i].name, MIRRORED))
             status =
-                store->vtable->get(store, BYTES_NONE, envelope->headers[i].value, &letter, err);
+                letters_get(store->letters, BYTES_NONE, envelope->headers[i].value, &letter, err);
     take_letter(out, letter);
     if (status == STATUS_OK && bytes_eq(letter->body, came->body))
         out->is = COMEBACK_HELD;

@@ -52,7 +52,7 @@ static enum status look(struct adopt_place *place, struct bytes queue, struct js
     buf_bytes(&id, text_at(source, ".origin.stream", &arena));
     buf_char(&id, ':');
     buf_bytes(&id, number_at(source, ".origin.sequence"));
-    enum status status = store->vtable->get(store, queue, buf_view(&id), &letter, err);
+    enum status status = letters_get(store->letters, queue, buf_view(&id), &letter, err);
     *own = status == STATUS_OK && is_same(&letter->envelope, source, came, &arena);
     message_free(letter);
     arena_free(&arena);

@@ -11,8 +11,8 @@ static enum status read_page(struct adopt_place *place, char after[ADOPT_NAME_MA
     char prefix[ADOPT_NAME_MAX];
     snprintf(prefix, sizeof prefix, "%.*s/", BYTES_ARG(place->entry->name));
     enum status status =
-        store->vtable->kept_list(store, SPACE_ADOPTED, bytes_of(prefix), bytes_of(after), false,
-                                 ADOPT_PAGE, &page->arena, page->kept, &page->count, err);
+        letters_notes(store->letters, SPACE_ADOPTED, bytes_of(prefix), bytes_of(after), false,
+                      ADOPT_PAGE, &page->arena, page->kept, &page->count, err);
     if (status == STATUS_OK && page->count > 0)
         snprintf(after, ADOPT_NAME_MAX, "%.*s", BYTES_ARG(page->kept[page->count - 1].name));
     return status;

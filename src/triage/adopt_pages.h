@@ -7,7 +7,7 @@
 enum { ADOPT_PAGE = 128 };
 
 struct adopt_page {
-    struct store_kept kept[ADOPT_PAGE];
+    struct letters_note kept[ADOPT_PAGE];
     size_t count;
     struct arena arena; /* of its texts, and for whoever looks at it */
 };

@@ -19,7 +19,7 @@ struct releasing {
 
 /* It may be decided about: nobody else has it any more. Should it come after all, it is this one.
  */
-static enum status release(struct releasing *releasing, const struct store_kept *kept,
+static enum status release(struct releasing *releasing, const struct letters_note *kept,
                            struct arena *arena, struct err *err) {
     struct store *store = releasing->place->adopt->options.triage->store;
     struct message *held = NULL;
@@ -28,7 +28,7 @@ static enum status release(struct releasing *releasing, const struct store_kept 
     enum status status = adopt_seen_read(kept->value, arena, &seen, err);
     if (status != STATUS_OK || seen.as != ADOPT_PEEKED)
         return status;
-    status = store->vtable->get(store, seen.queue, seen.letter, &held, err);
+    status = letters_get(store->letters, seen.queue, seen.letter, &held, err);
     if (status != STATUS_OK)
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     if (!held->envelope.read_only) {

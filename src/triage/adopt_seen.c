@@ -46,9 +46,8 @@ static enum status look_up(struct adopt_place *place, struct arena *arena, struc
     struct triage *triage = place->adopt->options.triage;
     struct bytes value;
     out->as = ADOPT_NEW;
-    enum status status =
-        triage->store->vtable->kept(triage->store, 0, SPACE_ADOPTED, bytes_of(out->name),
-                                    triage_now(triage).wall, arena, &value, err);
+    enum status status = letters_note(triage->store->letters, 0, SPACE_ADOPTED, bytes_of(out->name),
+                                      triage_now(triage).wall, arena, &value, err);
     if (status == STATUS_NOT_FOUND)
         return STATUS_OK;
     return status == STATUS_OK ? adopt_seen_read(value, arena, out, err) : status;

@@ -11,7 +11,8 @@
 
 #include "base/arena.h"
 #include "port/clock.h"
-#include "port/store.h"
+#include "core/note_space.h"
+#include "port/letters.h"
 #include "triage/alert.h"
 
 enum {

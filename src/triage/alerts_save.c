@@ -184,7 +184,7 @@ static void restore_text(struct json whole, const char *key, struct arena *arena
 }
 
 /* A rule that is gone from the configuration takes its alerts with it. */
-static void restore(struct alerts *alerts, const struct store_kept *kept, struct arena *arena) {
+static void restore(struct alerts *alerts, const struct letters_note *kept, struct arena *arena) {
     struct json whole, owed, letters;
     struct bytes name, subject, stage;
     if (json_parse(kept->value, &whole, NULL) != STATUS_OK ||
@@ -211,15 +211,15 @@ static void restore(struct alerts *alerts, const struct store_kept *kept, struct
 
 enum status alerts_save_load(struct alerts *alerts, struct err *err) {
     struct store *store = alerts->options.store;
-    struct store_kept page[LOAD_PAGE];
+    struct letters_note page[LOAD_PAGE];
     struct arena arena;
     struct bytes after = BYTES_NONE;
     size_t count = LOAD_PAGE;
     enum status status = STATUS_OK;
     arena_init_heap(&arena, 64 * 1024);
     while (count == LOAD_PAGE && status == STATUS_OK) {
-        status = store->vtable->kept_list(store, SPACE_ALERT, BYTES_NONE, after, false, LOAD_PAGE,
-                                          &arena, page, &count, err);
+        status = letters_notes(store->letters, SPACE_ALERT, BYTES_NONE, after, false, LOAD_PAGE,
+                               &arena, page, &count, err);
         for (size_t i = 0; status == STATUS_OK && i < count; i++)
             restore(alerts, &page[i], &arena);
         if (status == STATUS_OK && count > 0)

@@ -121,10 +121,11 @@ static void read_categories(struct arrivals *arrivals, struct arena *arena, stru
     struct store *store = arrivals->triage->store;
     struct totals totals = {.count = 0};
     struct bytes *names;
-    size_t count = store->vtable->dlq_names(store, arena, &names);
+    size_t count;
+    (void)letters_dlq_names(store->letters, arena, &names, &count, NULL);
     for (size_t i = 0; i < count; i++) {
-        struct store_dlq dlq;
-        if (store->vtable->dlq(store, names[i], now, arena, &dlq) != STATUS_OK)
+        struct letters_dlq dlq;
+        if (letters_dlq(store->letters, names[i], now, arena, &dlq, NULL) != STATUS_OK)
             continue;
         for (size_t j = 0; j < dlq.arrived_count; j++) {
             struct bytes name = dlq.arrived[j].name;
@@ -151,7 +152,7 @@ static struct bytes group_name(struct bytes dlq, uint64_t fingerprint,
     return bytes_of(name);
 }
 
-static void read_group(struct arrivals *arrivals, const struct store_group *group,
+static void read_group(struct arrivals *arrivals, const struct letters_group *group,
                        struct wall now) {
     char memory[ARRIVALS_NAME_MAX];
     struct bytes name = group_name(group->dlq, group->fingerprint, memory);
@@ -175,8 +176,9 @@ static void read_group(struct arrivals *arrivals, const struct store_group *grou
 static void read_groups(struct arrivals *arrivals, struct arena *arena, struct wall now) {
     struct store *store = arrivals->triage->store;
     const struct arrivals_ring_shape *shape = &arrivals_shapes[RING_HOURS];
-    struct store_group *groups;
-    size_t count = store->vtable->groups(store, BYTES_NONE, arena, &groups);
+    struct letters_group *groups;
+    size_t count;
+    (void)letters_groups(store->letters, BYTES_NONE, arena, &groups, &count, NULL);
     int64_t since = now.ms - ARRIVALS_GROUP_HOURS * shape->step_ms;
     for (size_t i = 0; i < count; i++)
         if (groups[i].last_seen.ms > since)
@@ -252,8 +254,8 @@ static enum status take_up(struct arrivals *arrivals, struct wall now, struct er
     struct arena arena;
     struct bytes text;
     arena_init_heap(&arena, ARENA_CHUNK);
-    enum status status = store->vtable->kept(store, 0, SPACE_ARRIVALS, BYTES(ARRIVALS_NAME), now,
-                                             &arena, &text, err);
+    enum status status = letters_note(store->letters, 0, SPACE_ARRIVALS, BYTES(ARRIVALS_NAME), now,
+                                      &arena, &text, err);
     if (status == STATUS_OK && arrivals_take(arrivals, text, err) != STATUS_OK) {
         log_warn("arrivals: counted anew: %s", err->text);
         arrivals_clear(arrivals);

@@ -64,7 +64,7 @@ struct store_op audit_drop(const struct audit_entry *entry, struct arena *arena)
     return keep_op(entry, arena, BYTES_NONE);
 }
 
-static void put_list(const struct store_kept *kept, size_t count, bool more, struct buf *out) {
+static void put_list(const struct letters_note *kept, size_t count, bool more, struct buf *out) {
     struct json_out json = json_out(out);
     json_open(&json, '{');
     json_key(&json, "audit");
@@ -82,9 +82,9 @@ enum status audit_list(struct triage *triage, struct bytes cursor, size_t limit,
     struct arena arena;
     size_t count = 0;
     arena_init_heap(&arena, LIST_ARENA_CHUNK);
-    struct store_kept *kept = arena_alloc(&arena, (limit + 1) * sizeof *kept);
-    enum status status = store->vtable->kept_list(store, SPACE_AUDIT, BYTES_NONE, cursor, true,
-                                                  limit + 1, &arena, kept, &count, err);
+    struct letters_note *kept = arena_alloc(&arena, (limit + 1) * sizeof *kept);
+    enum status status = letters_notes(store->letters, SPACE_AUDIT, BYTES_NONE, cursor, true,
+                                       limit + 1, &arena, kept, &count, err);
     if (status == STATUS_OK)
         put_list(kept, count > limit ? limit : count, count > limit, out);
     arena_free(&arena);

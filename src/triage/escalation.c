@@ -142,7 +142,7 @@ static bool get_number(struct json object, const char *key, int64_t *out) {
 }
 
 /* False: a record that is damaged, which is left out. */
-static bool parse(const struct store_kept *kept, struct arena *arena,
+static bool parse(const struct letters_note *kept, struct arena *arena,
                   struct escalation_record *out) {
     struct json whole, letters, rule;
     int64_t count, at;
@@ -164,12 +164,12 @@ static bool parse(const struct store_kept *kept, struct arena *arena,
 
 enum status escalation_list(struct triage *triage, struct arena *arena,
                             struct escalation_record *out, size_t *count, struct err *err) {
-    struct store_kept page[ESCALATION_PAGE];
+    struct letters_note page[ESCALATION_PAGE];
     size_t found = 0;
     *count = 0;
     enum status status =
-        triage->store->vtable->kept_list(triage->store, SPACE_ESCALATION, BYTES_NONE, BYTES_NONE,
-                                         false, ESCALATION_PAGE, arena, page, &found, err);
+        letters_notes(triage->store->letters, SPACE_ESCALATION, BYTES_NONE, BYTES_NONE, false,
+                      ESCALATION_PAGE, arena, page, &found, err);
     for (size_t i = 0; status == STATUS_OK && i < found; i++)
         *count += parse(&page[i], arena, &out[*count]);
     return status;
@@ -179,13 +179,12 @@ struct escalation *escalation_more(struct triage *triage, struct bytes id, struc
                                    struct bytes words, struct err *err) {
     struct escalation *escalation = escalation_new(triage, id, dlq, words, false);
     struct escalation_record record;
-    struct store_kept kept;
+    struct letters_note kept;
     struct arena arena;
     arena_init_heap(&arena, ESCALATION_TEXT_MAX);
     kept.name = name_of(escalation, &arena);
-    if (triage->store->vtable->kept(triage->store, 0, SPACE_ESCALATION, kept.name,
-                                    triage_now(triage).wall, &arena, &kept.value,
-                                    err) == STATUS_OK &&
+    if (letters_note(triage->store->letters, 0, SPACE_ESCALATION, kept.name,
+                     triage_now(triage).wall, &arena, &kept.value, err) == STATUS_OK &&
         parse(&kept, &arena, &record)) {
         struct json letters;
         escalation->count = record.count;

@@ -16,7 +16,7 @@ struct exporting {
 static enum status put_letter(struct exporting *exporting, uint64_t seq) {
     struct store *store = exporting->triage->store;
     struct message *held = NULL;
-    enum status status = store->vtable->get_seq(store, seq, &held, exporting->err);
+    enum status status = letters_get_seq(store->letters, seq, &held, exporting->err);
     if (status == STATUS_NOT_FOUND)
         return STATUS_OK;
     buf_clear(&exporting->line);

@@ -18,7 +18,7 @@ enum {
 /* ---- one fingerprint over all DLQs ---- */
 
 static int by_fingerprint(const void *a, const void *b) {
-    const struct store_group *left = a, *right = b;
+    const struct letters_group *left = a, *right = b;
     return left->fingerprint < right->fingerprint ? -1 : left->fingerprint > right->fingerprint;
 }
 
@@ -31,13 +31,13 @@ static int most_first(const void *a, const void *b) {
     return left->fingerprint < right->fingerprint ? -1 : left->fingerprint > right->fingerprint;
 }
 
-static bool is_earlier(const struct store_group *part, const struct group *group) {
+static bool is_earlier(const struct letters_group *part, const struct group *group) {
     if (part->first_seen.ms != group->first_seen.ms)
         return part->first_seen.ms < group->first_seen.ms;
     return bytes_cmp(part->dlq, group->first_dlq) < 0;
 }
 
-static void merge(struct group *group, const struct store_group *part) {
+static void merge(struct group *group, const struct letters_group *part) {
     group->count += part->count;
     group->total += part->total;
     if (group->dlq_count == 0 || is_earlier(part, group)) {
@@ -51,10 +51,11 @@ static void merge(struct group *group, const struct store_group *part) {
     ((struct bytes *)group->dlqs)[group->dlq_count++] = part->dlq;
 }
 
-size_t group_collect(struct store *store, struct bytes dlq, struct arena *arena,
-                     struct group **out) {
-    struct store_group *parts;
-    size_t part_count = store->vtable->groups(store, dlq, arena, &parts), count = 0;
+enum status group_collect(struct store *store, struct bytes dlq, struct arena *arena,
+                          struct group **out, size_t *group_count, struct err *err) {
+    struct letters_group *parts;
+    size_t part_count = 0, count = 0;
+    enum status status = letters_groups(store->letters, dlq, arena, &parts, &part_count, err);
     struct group *groups = arena_alloc(arena, (part_count + 1) * sizeof *groups);
     struct bytes *names = arena_alloc(arena, (part_count + 1) * sizeof *names);
     if (part_count > 0)
@@ -68,14 +69,18 @@ size_t group_collect(struct store *store, struct bytes dlq, struct arena *arena,
     if (count > 0)
         qsort(groups, count, sizeof *groups, most_first);
     *out = groups;
-    return count;
+    *group_count = count;
+    return status;
 }
 
 static enum status find(struct triage *triage, uint64_t fingerprint, struct arena *arena,
                         struct group *out, struct err *err) {
     char text[FINGERPRINT_TEXT_SIZE];
     struct group *groups;
-    size_t count = group_collect(triage->store, BYTES_NONE, arena, &groups);
+    size_t count;
+    enum status status = group_collect(triage->store, BYTES_NONE, arena, &groups, &count, err);
+    if (status != STATUS_OK)
+        return status;
     for (size_t i = 0; i < count; i++)
         if (groups[i].fingerprint == fingerprint) {
             *out = groups[i];
@@ -263,7 +268,8 @@ enum status group_list(struct triage *triage, const struct group_filter *filter,
     if (triage->arrivals)
         arrivals_read(triage->arrivals);
     arena_init_heap(&arena, GROUP_ARENA_CHUNK);
-    size_t count = group_collect(triage->store, filter->dlq, &arena, &groups);
+    size_t count;
+    enum status status = group_collect(triage->store, filter->dlq, &arena, &groups, &count, err);
     struct listed listed = {.triage = triage,
                             .filter = filter,
                             .groups = groups,
@@ -271,7 +277,8 @@ enum status group_list(struct triage *triage, const struct group_filter *filter,
                             .at = from < count ? (size_t)from : count,
                             .err = err};
     buf_init_heap(&listed.damaged, DAMAGED_MAX);
-    enum status status = put_page(&listed, out);
+    if (status == STATUS_OK)
+        status = put_page(&listed, out);
     buf_free(&listed.damaged);
     arena_free(&arena);
     return status;

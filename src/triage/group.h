@@ -51,8 +51,8 @@ struct group {
 };
 
 /* Of one DLQ or (empty) of all, most letters first. Lives in the arena. */
-size_t group_collect(struct store *store, struct bytes dlq, struct arena *arena,
-                     struct group **out);
+enum status group_collect(struct store *store, struct bytes dlq, struct arena *arena,
+                          struct group **out, size_t *count, struct err *err);
 
 /* The newest letter of a group. When that has left the store, the newest one that waits; when it
  * cannot be read, the newest of which the envelope can be, without its body. Appends the ids of

@@ -122,8 +122,8 @@ enum status group_note_get(struct store *store, uint64_t fingerprint, struct are
     struct json object;
     *out = (struct group_note){.state = GROUP_OPEN};
     enum status status =
-        store->vtable->kept(store, 0, SPACE_GROUP, bytes_of(fingerprint_text(fingerprint, name)),
-                            WALL_NEVER, arena, &text, err);
+        letters_note(store->letters, 0, SPACE_GROUP, bytes_of(fingerprint_text(fingerprint, name)),
+                     WALL_NEVER, arena, &text, err);
     if (status == STATUS_NOT_FOUND)
         return STATUS_OK;
     if (status == STATUS_OK)

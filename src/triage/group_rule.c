@@ -127,10 +127,12 @@ static enum status find_sample(struct triage *triage, uint64_t fingerprint, stru
     char text[FINGERPRINT_TEXT_SIZE];
     struct arena arena;
     struct group *groups;
-    enum status status =
-        err_set(err, STATUS_NOT_FOUND, "there is no group %s", fingerprint_text(fingerprint, text));
+    size_t count;
     arena_init_heap(&arena, RULE_ARENA_CHUNK);
-    size_t count = group_collect(triage->store, BYTES_NONE, &arena, &groups);
+    enum status status = group_collect(triage->store, BYTES_NONE, &arena, &groups, &count, err);
+    if (status == STATUS_OK)
+        status = err_set(err, STATUS_NOT_FOUND, "there is no group %s",
+                         fingerprint_text(fingerprint, text));
     for (size_t i = 0; i < count; i++)
         if (groups[i].fingerprint == fingerprint)
             status = group_sample(triage->store, &groups[i], out, NULL, err);

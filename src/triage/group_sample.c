@@ -28,7 +28,7 @@ static void name_damaged(struct buf *out, struct bytes id, uint64_t seq) {
 }
 
 /* From its row: the envelope of a letter whose body is damaged can still be read. NULL: not. */
-static struct message *row_sample(const struct store_row *row) {
+static struct message *row_sample(const struct letters_row *row) {
     struct message *held = message_new();
     held->seq = row->seq;
     if (row->envelope.ptr && envelope_restore(arena_dup(&held->arena, row->envelope), &held->arena,
@@ -39,14 +39,14 @@ static struct message *row_sample(const struct store_row *row) {
 }
 
 /* The newest one that the query finds and that can be read. `bad`: this one was found damaged. */
-static enum status newest(struct store *store, const struct store_query *query, uint64_t bad,
+static enum status newest(struct store *store, const struct letters_query *query, uint64_t bad,
                           struct message **out, struct buf *damaged, struct err *err) {
-    struct store_page page;
+    struct letters_page page;
     struct arena arena;
     arena_init_heap(&arena, SAMPLE_ARENA_CHUNK);
-    enum status status = store->vtable->list(store, query, &arena, &page, err);
+    enum status status = letters_list(store->letters, query, &arena, &page, err);
     for (size_t i = 0; status == STATUS_OK && i < page.count && !*out; i++) {
-        const struct store_row *row = &page.rows[i];
+        const struct letters_row *row = &page.rows[i];
         *out = row_sample(row);
         if (!*out)
             name_damaged(damaged, row->id, row->seq);
@@ -61,11 +61,11 @@ static enum status newest(struct store *store, const struct store_query *query, 
 
 enum status group_sample(struct store *store, const struct group *group, struct message **out,
                          struct buf *damaged, struct err *err) {
-    struct store_query query = {.letters = true,
-                                .has_fingerprint = true,
-                                .fingerprint = group->fingerprint,
-                                .limit = SAMPLE_ROWS};
-    enum status status = store->vtable->get_seq(store, group->sample, out, err);
+    struct letters_query query = {.letters = true,
+                                  .has_fingerprint = true,
+                                  .fingerprint = group->fingerprint,
+                                  .limit = SAMPLE_ROWS};
+    enum status status = letters_get_seq(store->letters, group->sample, out, err);
     if (is_damage(status)) {
         *out = NULL;
         return newest(store, &query, group->sample, out, damaged, err);

@@ -52,7 +52,7 @@ static void note_version(struct triage *triage, const struct group *group, struc
     struct store *store = triage->store;
     struct message *held = NULL;
     struct err err;
-    enum status status = store->vtable->get_seq(store, group->sample, &held, &err);
+    enum status status = letters_get_seq(store->letters, group->sample, &held, &err);
     if (status == STATUS_CORRUPT || status == STATUS_IO)
         status = group_sample(store, group, &held, NULL, &err);
     if (status == STATUS_OK)
@@ -117,7 +117,10 @@ size_t group_watch(struct triage *triage, int64_t within_ms, struct arena *arena
     struct group *groups;
     struct watch watch = {.triage = triage, .arena = arena};
     watch.since.ms = triage_now(triage).wall.ms - within_ms;
-    size_t count = group_collect(triage->store, BYTES_NONE, arena, &groups);
+    size_t count;
+    struct err trouble;
+    if (group_collect(triage->store, BYTES_NONE, arena, &groups, &count, &trouble) != STATUS_OK)
+        log_warn("groups: %s", trouble.text);
     watch.news = arena_alloc(arena, (count + 1) * sizeof *watch.news);
     for (size_t i = 0; i < count; i++) {
         struct err err;

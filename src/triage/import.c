@@ -84,14 +84,14 @@ static enum status check_held(struct import *import, const struct pending *pendi
     struct message *held = NULL;
     struct err err;
     enum status status =
-        store->vtable->get(store, envelope->queue, envelope->letter_id, &held, &err);
+        letters_get(store->letters, envelope->queue, envelope->letter_id, &held, &err);
     if (status == STATUS_OK) {
         note_present(import, pending, held);
         message_free(held);
         return STATUS_CONFLICT;
     }
     if (status == STATUS_NOT_FOUND)
-        status = store->vtable->get(store, envelope->queue, envelope->id, &held, &err);
+        status = letters_get(store->letters, envelope->queue, envelope->id, &held, &err);
     if (status == STATUS_NOT_FOUND)
         return STATUS_OK;
     err_set(&err, STATUS_CONFLICT, "message \"%.*s\" of queue \"%.*s\" is held already: %s",

@@ -28,8 +28,8 @@ enum status letter_line_put(struct triage *triage, const struct message *held, s
     struct arena arena;
     struct bytes original;
     arena_init_heap(&arena, ORIGINAL_ARENA_CHUNK);
-    enum status status = store->vtable->kept(store, 0, SPACE_ORIGINAL, envelope->letter_id,
-                                             triage_now(triage).wall, &arena, &original, err);
+    enum status status = letters_note(store->letters, 0, SPACE_ORIGINAL, envelope->letter_id,
+                                      triage_now(triage).wall, &arena, &original, err);
     if (status == STATUS_OK)
         put_original(original, out);
     arena_free(&arena);

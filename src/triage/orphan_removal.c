@@ -54,7 +54,7 @@ static void make_letter(struct triage *triage, const struct orphan_order *order,
 static bool load(struct triage *triage, uint64_t seq, struct removal *removal) {
     struct store *store = triage->store;
     struct err *outcome = removal->outcome;
-    outcome->status = store->vtable->get_seq(store, seq, &removal->held, outcome);
+    outcome->status = letters_get_seq(store->letters, seq, &removal->held, outcome);
     if (outcome->status != STATUS_OK) {
         removal->held = NULL;
         return false;

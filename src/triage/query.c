@@ -112,7 +112,7 @@ static enum status set_escalated(struct query *query, const struct value *value)
     bool yes = bytes_is(value->text, "true");
     if (!yes && !bytes_is(value->text, "false"))
         return wrong(value, "true or false");
-    query->filter.escalated = yes ? STORE_YES : STORE_NO;
+    query->filter.escalated = yes ? LETTERS_YES : LETTERS_NO;
     return STATUS_OK;
 }
 
@@ -240,7 +240,7 @@ struct listing {
 };
 
 /* The id of a row that cannot be read, or its number where not even that can be. */
-static void put_damaged(struct buf *out, const struct store_row *row) {
+static void put_damaged(struct buf *out, const struct letters_row *row) {
     char number[NUMBER_SIZE];
     struct json_out json = json_out(out);
     if (out->len > 0)
@@ -249,7 +249,7 @@ static void put_damaged(struct buf *out, const struct store_row *row) {
     json_put(&json, row->id.len > 0 ? row->id : bytes_of(number));
 }
 
-static void put_row(void *arg, const struct store_row *row) {
+static void put_row(void *arg, const struct letters_row *row) {
     struct listing *listing = arg;
     struct arena arena;
     struct envelope envelope;
@@ -272,13 +272,13 @@ static void put_row(void *arg, const struct store_row *row) {
 static enum status list_plain(struct store *store, const struct query *query, struct arena *arena,
                               struct listing *listing, struct where_result *result,
                               struct err *err) {
-    struct store_page page;
-    enum status status = store->vtable->list(store, &query->filter, arena, &page, err);
+    struct letters_page page;
+    enum status status = letters_list(store->letters, &query->filter, arena, &page, err);
     if (status != STATUS_OK)
         return status;
     for (size_t i = 0; i < page.count; i++)
         put_row(listing, &page.rows[i]);
-    *result = (struct where_result){.cursor = page.cursor, .behind = page.behind};
+    *result = (struct where_result){.cursor = page.cursor, .behind = page.unlisted};
     return STATUS_OK;
 }
 

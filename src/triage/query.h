@@ -4,7 +4,7 @@
 
 #include "port/clock.h"
 #include "port/jq.h"
-#include "port/store.h"
+#include "port/letters.h"
 
 enum {
     QUERY_LIMIT_DEFAULT = 50,
@@ -16,7 +16,7 @@ enum {
 /* A filter as words, "name" → "value": the URL's query parameters and the CLI's options are the
  * same words (DESIGN §6). since and until take RFC 3339 or a duration ("6h": that long ago). */
 struct query {
-    struct store_query filter;
+    struct letters_query filter;
     struct bytes where; /* jq on the envelope; empty: none */
     /* Adds to a row what the store does not know; NULL: nothing. */
     void (*complete)(void *arg, struct envelope *envelope);

@@ -1,5 +1,7 @@
 #include "triage/queue_keeps.h"
 
+#include <string.h>
+
 #include "base/json.h"
 
 enum {
@@ -19,7 +21,7 @@ struct keeps_move {
     const struct audit_entry *entry;
     uint32_t from, to;
     struct bytes name;
-    enum store_space space;
+    const char *space;
     struct wall now;
     struct err *err;
     struct arena arena; /* of the batch */
@@ -31,7 +33,7 @@ struct keeps_move {
 static enum status kept_at(struct keeps_move *move, uint32_t queue, struct bytes name,
                            struct wall at, struct arena *arena, struct bytes *value) {
     struct store *store = move->triage->store;
-    return store->vtable->kept(store, queue, move->space, name, at, arena, value, move->err);
+    return letters_note(store->letters, queue, move->space, name, at, arena, value, move->err);
 }
 
 /* Whether it is still kept `ms` from now. */
@@ -80,7 +82,7 @@ static bool is_later(struct wall a, struct wall b) {
 static struct bytes renamed(struct keeps_move *move, struct bytes value) {
     struct json whole, queue;
     struct buf text;
-    if (move->space != SPACE_RESULT || json_parse(value, &whole, NULL) != STATUS_OK ||
+    if (strcmp(move->space, SPACE_RESULT) != 0 || json_parse(value, &whole, NULL) != STATUS_OK ||
         !json_get(whole, "queue", &queue))
         return value;
     size_t before = (size_t)(queue.text.ptr - value.ptr);
@@ -126,7 +128,7 @@ static enum status move_one(struct keeps_move *move, struct bytes listed) {
         status = kept_at(move, move->to, name, move->now, &move->arena, &theirs);
     if (status == STATUS_OK) { /* the new queue keeps it, too */
         status = find_expiry(move, move->to, name, &theirs_expire);
-        if (status != STATUS_OK || move->space == SPACE_RESULT)
+        if (status != STATUS_OK || strcmp(move->space, SPACE_RESULT) == 0)
             return status;
         ours = theirs;
         expires = is_later(theirs_expire, expires) ? theirs_expire : expires;
@@ -138,9 +140,9 @@ static enum status move_one(struct keeps_move *move, struct bytes listed) {
     return move->count + 2 >= OPS_MAX ? flush(move) : STATUS_OK;
 }
 
-static enum status move_space(struct keeps_move *move, enum store_space space, size_t limit) {
+static enum status move_space(struct keeps_move *move, const char *space, size_t limit) {
     struct store *store = move->triage->store;
-    struct store_kept page[KEYS_PAGE];
+    struct letters_note page[KEYS_PAGE];
     struct arena after_arena, page_arena;
     struct bytes after = BYTES_NONE;
     size_t count = limit;
@@ -149,8 +151,8 @@ static enum status move_space(struct keeps_move *move, enum store_space space, s
     arena_init_heap(&after_arena, CHUNK);
     while (status == STATUS_OK && count == limit) {
         arena_init_heap(&page_arena, CHUNK);
-        status = store->vtable->kept_list(store, space, BYTES_NONE, after, false, limit,
-                                          &page_arena, page, &count, move->err);
+        status = letters_notes(store->letters, space, BYTES_NONE, after, false, limit, &page_arena,
+                               page, &count, move->err);
         for (size_t i = 0; status == STATUS_OK && i < count; i++) {
             if (move->bytes + page[i].value.len > BATCH_BYTES)
                 status = flush(move);

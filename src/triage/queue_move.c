@@ -32,14 +32,14 @@ static uint32_t number_of(struct store *store, struct bytes queue) {
 enum status queue_move_holding(struct triage *triage, struct bytes queue, struct queue_holding *out,
                                struct err *err) {
     struct store *store = triage->store;
-    struct store_query query = {.queue = queue,
-                                .states = 1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING};
+    struct letters_query query = {.queue = queue,
+                                  .states = 1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING};
     struct store_queue_counts counts;
-    struct store_sum sum;
+    struct letters_sum sum;
     *out = (struct queue_holding){.number = number_of(store, queue)};
     if (out->number == 0)
         return STATUS_OK;
-    enum status status = store->vtable->sum(store, &query, &sum, err);
+    enum status status = letters_sum(store->letters, &query, &sum, err);
     if (status != STATUS_OK)
         return status;
     store->vtable->counts(store, out->number, &counts);
@@ -105,7 +105,7 @@ static enum status compare(struct move *move, struct moving *one) {
     struct store *store = move->triage->store;
     struct message *theirs = NULL;
     const struct envelope *envelope = &one->held->envelope;
-    enum status status = store->vtable->get(store, move->to, envelope->id, &theirs, move->err);
+    enum status status = letters_get(store->letters, move->to, envelope->id, &theirs, move->err);
     if (status == STATUS_NOT_FOUND)
         return STATUS_OK;
     if (status != STATUS_OK && status != STATUS_CONFLICT && status != STATUS_CORRUPT &&
@@ -140,7 +140,7 @@ static enum status look_for_ids(struct move *move) {
     if (move->count == 0)
         return STATUS_OK;
     enum status status =
-        store->vtable->holds(store, move->to_number, ids, move->count, holds, move->err);
+        letters_holds(store->letters, move->to_number, ids, move->count, holds, move->err);
     for (size_t i = 0; i < move->count && status == STATUS_OK; i++) {
         struct moving *one = &move->batch[i];
         if (holds[i] && !(DECIDED >> one->held->envelope.state & 1u))
@@ -271,7 +271,7 @@ static enum status commit_batch(struct move *move) {
 
 /* ---- what is in a batch ---- */
 
-static void leave_damaged(struct move *move, const struct store_row *row) {
+static void leave_damaged(struct move *move, const struct letters_row *row) {
     char number[NUMBER_SIZE];
     struct envelope envelope;
     struct arena arena;
@@ -284,10 +284,10 @@ static void leave_damaged(struct move *move, const struct store_row *row) {
     arena_free(&arena);
 }
 
-static enum status add(struct move *move, const struct store_row *row) {
+static enum status add(struct move *move, const struct letters_row *row) {
     struct store *store = move->triage->store;
     struct message *held;
-    enum status status = store->vtable->get_seq(store, row->seq, &held, move->err);
+    enum status status = letters_get_seq(store->letters, row->seq, &held, move->err);
     if (status == STATUS_NOT_FOUND) /* it was moved before; the list is behind */
         return STATUS_OK;
     if (status == STATUS_CORRUPT || status == STATUS_IO) {
@@ -320,7 +320,7 @@ static void begin_round(struct move *move) {
 /* Oldest first, so that the order of messages with one key stays. */
 static enum status move_pages(struct move *move) {
     struct store *store = move->triage->store;
-    struct store_query query = {
+    struct letters_query query = {
         .queue = move->entry->subject, .oldest_first = true, .limit = QUEUE_MOVE_PAGE};
     struct arena arena;
     enum status status = STATUS_OK;
@@ -328,17 +328,17 @@ static enum status move_pages(struct move *move) {
     int rounds = 0;
     arena_init_heap(&arena, CHUNK);
     while (status == STATUS_OK && more) {
-        struct store_page page;
+        struct letters_page page;
         if (!query.cursor.ptr)
             begin_round(move);
-        status = store->vtable->list(store, &query, &arena, &page, move->err);
+        status = letters_list(store->letters, &query, &arena, &page, move->err);
         for (size_t i = 0; status == STATUS_OK && i < page.count; i++)
             status = add(move, &page.rows[i]);
         /* Behind the last page, what was not folded yet is asked for from the front. */
         bool last = status == STATUS_OK && !page.cursor.ptr;
         if (last)
             status = commit_batch(move);
-        more = status == STATUS_OK && (!last || page.behind > 0) && rounds < ROUNDS_MAX;
+        more = status == STATUS_OK && (!last || page.unlisted > 0) && rounds < ROUNDS_MAX;
         rounds += last;
         if (more)
             query.cursor = last ? BYTES_NONE : page.cursor;

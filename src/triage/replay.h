@@ -4,7 +4,7 @@
 
 #include "core/version.h"
 #include "port/handler.h"
-#include "port/store.h"
+#include "port/letters.h"
 
 #define REPLAY_STATE_LIST(X)                                                                       \
     X(PLANNED, "planned")                                                                          \

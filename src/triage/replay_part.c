@@ -189,8 +189,8 @@ enum status replay_part_decode(struct bytes letters, struct bytes outcomes,
 static enum status kept(struct triage *triage, struct bytes name, struct arena *arena,
                         struct bytes *out, struct err *err) {
     struct store *store = triage->store;
-    return store->vtable->kept(store, 0, SPACE_REPLAY, name, triage_now(triage).wall, arena, out,
-                               err);
+    return letters_note(store->letters, 0, SPACE_REPLAY, name, triage_now(triage).wall, arena, out,
+                        err);
 }
 
 enum status replay_part_load(struct triage *triage, const char *id, uint32_t number,

@@ -135,8 +135,8 @@ static void put_sample(struct plan *plan, struct json_out *json, size_t place) {
     struct store *store = plan->replays->triage->store;
     struct message *held = NULL;
     struct err err;
-    if (store->vtable->get(store, plan->sample_queues[place], plan->samples[place], &held, &err) !=
-        STATUS_OK)
+    if (letters_get(store->letters, plan->sample_queues[place], plan->samples[place], &held,
+                    &err) != STATUS_OK)
         return;
     json_open(json, '{');
     json_key(json, "id");

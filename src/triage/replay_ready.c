@@ -228,7 +228,8 @@ void replay_ready(struct replay *replay, uint64_t place, const struct replay_let
     sending->place = place;
     list_push_back(&replay->window, &sending->link);
     replay->going++;
-    enum status status = store->vtable->get(store, letter->queue, letter->id, &sending->held, &err);
+    enum status status =
+        letters_get(store->letters, letter->queue, letter->id, &sending->held, &err);
     if (status == STATUS_OK) {
         count_bytes(sending);
         look_at(sending);

@@ -21,7 +21,7 @@ static void look_up(struct replay *replay, struct replay_part *part, uint32_t at
     struct bytes queue = replay_order_queue(&replay->order, letter->queue);
     struct message *held = NULL;
     struct err err;
-    if (store->vtable->get(store, queue, letter->id, &held, &err) != STATUS_OK) {
+    if (letters_get(store->letters, queue, letter->id, &held, &err) != STATUS_OK) {
         replay_part_note(part, at, REPLAYED_CHANGED, BYTES("it is not held any more"));
         return;
     }
@@ -97,8 +97,8 @@ static enum status read_doc(struct replays *replays, struct bytes id, struct rep
     snprintf(text, sizeof text, "%.*s", BYTES_ARG(id));
     struct replay *replay = *out = replay_new(replays, text);
     enum status status =
-        store->vtable->kept(store, 0, SPACE_REPLAY, replay_doc_name(id, &replay->arena),
-                            replays->now.wall, &replay->arena, &doc, err);
+        letters_note(store->letters, 0, SPACE_REPLAY, replay_doc_name(id, &replay->arena),
+                     replays->now.wall, &replay->arena, &doc, err);
     return status == STATUS_OK ? replay_doc_read(doc, replay, err) : status;
 }
 
@@ -135,12 +135,12 @@ static enum status each_marked(struct replays *replays, const char *prefix, size
                                enum status (*visit)(struct replays *, struct bytes, struct err *),
                                struct err *err) {
     struct store *store = replays->triage->store;
-    struct store_kept marked[REPLAYS_ACTIVE_MAX];
+    struct letters_note marked[REPLAYS_ACTIVE_MAX];
     struct arena arena;
     size_t count = 0;
     arena_init_heap(&arena, LIST_ARENA_CHUNK);
-    enum status status = store->vtable->kept_list(store, SPACE_REPLAY, bytes_of(prefix), BYTES_NONE,
-                                                  true, most, &arena, marked, &count, err);
+    enum status status = letters_notes(store->letters, SPACE_REPLAY, bytes_of(prefix), BYTES_NONE,
+                                       true, most, &arena, marked, &count, err);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         struct bytes id = bytes_cut(marked[i].name, 2, marked[i].name.len);
         struct err trouble;

@@ -253,12 +253,12 @@ static void read_again(struct sending *sending) {
     struct message *held = NULL, *other = NULL;
     const struct envelope *envelope = &sending->held->envelope;
     struct err err;
-    if (store->vtable->get(store, envelope->queue, envelope->letter_id, &held, &err) != STATUS_OK)
+    if (letters_get(store->letters, envelope->queue, envelope->letter_id, &held, &err) != STATUS_OK)
         return; /* it is tried again with the next commit */
     message_free(sending->held);
     sending->held = held;
     sending->moved = true;
-    if (store->vtable->get(store, replay->order.to, held->envelope.id, &other, &err) == STATUS_OK)
+    if (letters_get(store->letters, replay->order.to, held->envelope.id, &other, &err) == STATUS_OK)
         hold_back(sending);
     message_free(other);
 }

@@ -213,10 +213,10 @@ static uint64_t arrived(const struct replay *replay) {
     uint64_t total = 1; /* never 0, which means "not known" */
     for (size_t i = 0; i < replay->dlq_count; i++) {
         struct arena arena;
-        struct store_dlq dlq;
+        struct letters_dlq dlq;
         arena_init_heap(&arena, DLQ_ARENA_CHUNK);
-        if (store->vtable->dlq(store, replay->dlqs[i], replay->replays->now.wall, &arena, &dlq) ==
-            STATUS_OK)
+        if (letters_dlq(store->letters, replay->dlqs[i], replay->replays->now.wall, &arena, &dlq,
+                        NULL) == STATUS_OK)
             total += dlq.total;
         arena_free(&arena);
     }

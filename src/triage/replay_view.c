@@ -19,8 +19,8 @@ static enum status put_replay(struct replays *replays, struct bytes id, struct b
     if (replay)
         return STATUS_OK;
     arena_init_heap(&arena, VIEW_ARENA_CHUNK);
-    enum status status = store->vtable->kept(store, 0, SPACE_REPLAY, replay_doc_name(id, &arena),
-                                             triage_now(replays->triage).wall, &arena, &doc, err);
+    enum status status = letters_note(store->letters, 0, SPACE_REPLAY, replay_doc_name(id, &arena),
+                                      triage_now(replays->triage).wall, &arena, &doc, err);
     if (status == STATUS_OK)
         buf_bytes(out, doc);
     else if (status == STATUS_NOT_FOUND)
@@ -60,7 +60,7 @@ static const struct replay_part *live_part(const struct replay *replay, uint32_t
     return NULL;
 }
 
-struct letters {
+struct letters_shown {
     struct replays *replays;
     const struct replay *replay; /* NULL: it is over */
     const char *id;
@@ -69,7 +69,7 @@ struct letters {
     struct replay_part *loaded; /* the last that was read back */
 };
 
-static const struct replay_part *part_at(struct letters *letters, uint32_t number,
+static const struct replay_part *part_at(struct letters_shown *letters, uint32_t number,
                                          struct err *err) {
     const struct replay_part *live = live_part(letters->replay, number);
     if (live || (letters->loaded && letters->loaded->number == number))
@@ -81,7 +81,7 @@ static const struct replay_part *part_at(struct letters *letters, uint32_t numbe
 }
 
 /* Without parts, which are kept for a while only, there are no letters to show. */
-static uint64_t put_letters(struct letters *letters, uint64_t from, size_t limit,
+static uint64_t put_letters(struct letters_shown *letters, uint64_t from, size_t limit,
                             struct json_out *json, struct err *err) {
     uint64_t place = from;
     for (; place < letters->selected && place - from < limit; place++) {
@@ -120,8 +120,8 @@ static void put_page(struct replays *replays, struct bytes id, uint64_t from, si
     json_key(json, "letters");
     json_open(json, '[');
     pthread_mutex_lock(&replays->mutex);
-    struct letters letters = {replays, replays_find(replays, id), text, selected, oldest_first,
-                              NULL};
+    struct letters_shown letters = {
+        replays, replays_find(replays, id), text, selected, oldest_first, NULL};
     uint64_t next = put_letters(&letters, from, limit, json, &err);
     pthread_mutex_unlock(&replays->mutex);
     replay_part_free(letters.loaded);
@@ -195,7 +195,7 @@ enum status replays_ended(struct replays *replays, struct bytes id, struct repla
 
 /* ---- all of them ---- */
 
-static enum status put_rows(struct replays *replays, const struct store_kept *kept, size_t count,
+static enum status put_rows(struct replays *replays, const struct letters_note *kept, size_t count,
                             struct json_out *json, struct err *err) {
     for (size_t i = 0; i < count; i++) {
         struct buf doc;
@@ -217,10 +217,10 @@ enum status replays_list(struct replays *replays, struct bytes cursor, size_t li
     struct arena arena;
     size_t count = 0;
     arena_init_heap(&arena, VIEW_ARENA_CHUNK);
-    struct store_kept *kept = arena_alloc(&arena, (limit + 1) * sizeof *kept);
+    struct letters_note *kept = arena_alloc(&arena, (limit + 1) * sizeof *kept);
     struct bytes after = cursor.len > 0 ? replay_doc_name(cursor, &arena) : BYTES_NONE;
-    enum status status = store->vtable->kept_list(store, SPACE_REPLAY, BYTES("r/"), after, true,
-                                                  limit + 1, &arena, kept, &count, err);
+    enum status status = letters_notes(store->letters, SPACE_REPLAY, BYTES("r/"), after, true,
+                                       limit + 1, &arena, kept, &count, err);
     if (status == STATUS_OK) {
         bool more = count > limit;
         struct json_out json = json_out(out);

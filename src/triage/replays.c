@@ -285,8 +285,8 @@ static enum status not_active(struct replays *replays, struct bytes id, struct e
     struct arena arena;
     struct bytes value;
     arena_init_heap(&arena, START_ARENA_CHUNK);
-    enum status status = store->vtable->kept(store, 0, SPACE_REPLAY, replay_doc_name(id, &arena),
-                                             triage_now(replays->triage).wall, &arena, &value, err);
+    enum status status = letters_note(store->letters, 0, SPACE_REPLAY, replay_doc_name(id, &arena),
+                                      triage_now(replays->triage).wall, &arena, &value, err);
     arena_free(&arena);
     id = bytes_clip(id, UUID_TEXT_SIZE);
     if (status == STATUS_OK)

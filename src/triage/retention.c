@@ -33,8 +33,8 @@ int64_t retention_interval_ms(const struct retention_rule *rules, size_t count) 
 }
 
 static bool is_used(struct triage *triage, struct bytes dlq, struct arena *arena) {
-    struct store_dlq used;
-    return triage->store->vtable->dlq(triage->store, dlq, triage_now(triage).wall, arena, &used) ==
+    struct letters_dlq used;
+    return letters_dlq(triage->store->letters, dlq, triage_now(triage).wall, arena, &used, NULL) ==
            STATUS_OK;
 }
 

@@ -53,14 +53,14 @@ static bool is_unreadable(enum status status) {
 }
 
 /* From a row on, as many as may be in memory; each as it is now, for lists may lag. */
-static enum status collect(struct sweep *sweep, const struct store_page *page, size_t *row) {
+static enum status collect(struct sweep *sweep, const struct letters_page *page, size_t *row) {
     struct store *store = sweep->triage->store;
     uint64_t bytes = 0;
     sweep->count = 0;
     while (*row < page->count && bytes < ARCHIVING_BYTES_MAX) {
         struct message *held = NULL;
         uint64_t seq = page->rows[(*row)++].seq;
-        enum status status = store->vtable->get_seq(store, seq, &held, sweep->err);
+        enum status status = letters_get_seq(store->letters, seq, &held, sweep->err);
         if (status == STATUS_OK && is_due(sweep, &held->envelope)) {
             sweep->due[sweep->count++] = held;
             bytes += held->body.len;
@@ -136,7 +136,7 @@ static enum status leave(struct sweep *sweep, struct arena *arena, uint64_t *gon
 
 /* ---- a batch, a page, a kind, a rule ---- */
 
-static enum status sweep_batch(struct sweep *sweep, const struct store_page *page, size_t *row,
+static enum status sweep_batch(struct sweep *sweep, const struct letters_page *page, size_t *row,
                                struct arena *arena, uint64_t *gone) {
     enum status status = collect(sweep, page, row);
     if (status == STATUS_OK && sweep->count > 0)
@@ -152,7 +152,7 @@ static bool is_ending(const struct sweep *sweep) {
     return sweep->ending && *sweep->ending;
 }
 
-static enum status sweep_page(struct sweep *sweep, const struct store_page *page,
+static enum status sweep_page(struct sweep *sweep, const struct letters_page *page,
                               struct arena *arena, uint64_t *gone) {
     enum status status = STATUS_OK;
     for (size_t row = 0; row < page->count && status == STATUS_OK && !is_ending(sweep);)
@@ -163,18 +163,18 @@ static enum status sweep_page(struct sweep *sweep, const struct store_page *page
 /* Nothing is decided before it died, so what did not die before the limit need not be looked at. */
 static enum status sweep_kind(struct sweep *sweep, uint64_t *gone) {
     struct store *store = sweep->triage->store;
-    struct store_query query = {.dlq = sweep->rule->dlq,
-                                .states = 1u << kinds[sweep->kind].state,
-                                .until = sweep->limit,
-                                .letters = true,
-                                .limit = PAGE};
+    struct letters_query query = {.dlq = sweep->rule->dlq,
+                                  .states = 1u << kinds[sweep->kind].state,
+                                  .until = sweep->limit,
+                                  .letters = true,
+                                  .limit = PAGE};
     char *cursor = NULL;
     enum status status;
     do {
         struct arena arena;
-        struct store_page page;
+        struct letters_page page;
         arena_init_heap(&arena, PAGE_ARENA_CHUNK);
-        status = store->vtable->list(store, &query, &arena, &page, sweep->err);
+        status = letters_list(store->letters, &query, &arena, &page, sweep->err);
         free(cursor);
         cursor = status == STATUS_OK && page.cursor.ptr ? bytes_dup(page.cursor) : NULL;
         query.cursor = bytes_of(cursor);

@@ -103,7 +103,7 @@ static enum status not_open(const struct message *held, struct bytes id, struct 
 
 static enum status get(struct triage *triage, struct bytes queue, struct bytes id,
                        struct message **out, struct err *err) {
-    enum status status = triage->store->vtable->get(triage->store, queue, id, out, err);
+    enum status status = letters_get(triage->store->letters, queue, id, out, err);
     if (status == STATUS_NOT_FOUND)
         return err_set(err, status, "impound holds no letter \"%.*s\"", BYTES_ARG(id));
     return status;
@@ -217,7 +217,7 @@ static void add_compensation(struct bulk *bulk, const struct envelope *listed, u
     struct store *store = bulk->triage->store;
     struct message **held = &bulk->held[bulk->count];
     enum status status =
-        store->vtable->get(store, listed->queue, listed->letter_id, held, bulk->err);
+        letters_get(store->letters, listed->queue, listed->letter_id, held, bulk->err);
     if (status == STATUS_NOT_FOUND)
         bulk->result->busy++;
     else if (status != STATUS_OK)
@@ -305,13 +305,13 @@ static bool is_countable(const struct ruling *ruling) {
  * alone; and a list that lags is waited for by whoever walks it. */
 static bool count(struct triage *triage, const struct ruling *ruling,
                   struct ruling_result *result) {
-    struct store_sum sum;
+    struct letters_sum sum;
     struct err err;
     struct wall now = triage_now(triage).wall;
     if (!is_countable(ruling) ||
-        triage->store->vtable->sum(triage->store, &ruling->selection.query.filter, &sum, &err) !=
+        letters_sum(triage->store->letters, &ruling->selection.query.filter, &sum, &err) !=
             STATUS_OK ||
-        sum.adopted > 0 || sum.behind > 0)
+        sum.adopted > 0 || sum.unlisted > 0)
         return false;
     result->changed = sum.count[STATE_PENDING_REVIEW];
     result->busy = sum.count[STATE_REPLAYING];

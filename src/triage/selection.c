@@ -110,13 +110,13 @@ static void give(struct walk *walk, uint64_t seq, const struct envelope *envelop
         !walk->visit(walk->arg, &(struct selection_letter){seq, envelope}) || at_limit(walk);
 }
 
-static void note_damaged(struct walk *walk, const struct store_row *row) {
+static void note_damaged(struct walk *walk, const struct letters_row *row) {
     walk->result->damaged++;
     log_warn("letter %.*s (number %llu) is damaged and left out; run impound doctor for details",
              BYTES_ARG(bytes_clip(row->id, ID_SHOWN_MAX)), (unsigned long long)row->seq);
 }
 
-static void on_row(void *arg, const struct store_row *row) {
+static void on_row(void *arg, const struct letters_row *row) {
     struct walk *walk = arg;
     struct arena arena;
     struct envelope envelope;
@@ -133,13 +133,13 @@ static void on_row(void *arg, const struct store_row *row) {
 static enum status list_page(struct walk *walk, const struct query *query, struct arena *page,
                              struct where_result *out) {
     struct store *store = walk->triage->store;
-    struct store_page rows;
+    struct letters_page rows;
     if (query->where.len > 0)
         return where_run(store, walk->triage->jq, query, page, on_row, walk, out, walk->err);
-    enum status status = store->vtable->list(store, &query->filter, page, &rows, walk->err);
+    enum status status = letters_list(store->letters, &query->filter, page, &rows, walk->err);
     if (status != STATUS_OK)
         return status;
-    *out = (struct where_result){.cursor = rows.cursor, .behind = rows.behind};
+    *out = (struct where_result){.cursor = rows.cursor, .behind = rows.unlisted};
     for (size_t i = 0; i < rows.count; i++)
         on_row(walk, &rows.rows[i]);
     return STATUS_OK;
@@ -161,14 +161,14 @@ static void note_skipped(struct selection_result *result, const struct where_res
  * letters must see those that were there before it began: it asks until a list comes in time. */
 static enum status wait_for_lists(struct walk *walk) {
     struct store *store = walk->triage->store;
-    struct store_query query = {.limit = 1, .letters = true, .states = OPEN_STATES};
+    struct letters_query query = {.limit = 1, .letters = true, .states = OPEN_STATES};
     enum status status = STATUS_OK;
     for (int tries = 0; tries < LIST_TRIES && status == STATUS_OK; tries++) {
         struct arena page;
-        struct store_page rows;
+        struct letters_page rows;
         struct mono asked = triage_now(walk->triage).mono;
         arena_init_heap(&page, PAGE_ARENA_CHUNK);
-        status = store->vtable->list(store, &query, &page, &rows, walk->err);
+        status = letters_list(store->letters, &query, &page, &rows, walk->err);
         arena_free(&page);
         if (triage_now(walk->triage).mono.ms - asked.ms < LIST_WAIT_MS)
             break;
@@ -264,7 +264,7 @@ static int oldest_first(const void *a, const void *b) {
 
 static enum status find(struct walk *walk, struct bytes id, struct message **out) {
     struct store *store = walk->triage->store;
-    enum status status = store->vtable->get(store, BYTES_NONE, id, out, walk->err);
+    enum status status = letters_get(store->letters, BYTES_NONE, id, out, walk->err);
     if (status == STATUS_NOT_FOUND)
         return err_set(walk->err, status, "impound holds no letter \"%.*s\"", BYTES_ARG(id));
     return status;

@@ -45,7 +45,7 @@ static void on_commit(struct store_commit *commit, enum status status) {
 enum status triage_commit(struct triage *triage, struct store_op *ops, size_t count,
                           struct err *err) {
     struct waiting waiting = {
-        .commit = {.ops = ops, .count = count, .done = on_commit, .waits = true}};
+        .commit = {.ops = ops, .count = count, .done = on_commit, .caller_waits = true}};
     waiting.commit.arg = &waiting;
     sem_init(&waiting.answered, 0, 0);
     triage->store->vtable->submit(triage->store, &waiting.commit);

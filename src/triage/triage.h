@@ -7,9 +7,10 @@
 
 #include "base/rng.h"
 #include "base/uuid.h"
+#include "core/note_space.h"
 #include "port/clock.h"
 #include "port/jq.h"
-#include "port/store.h"
+#include "port/letters.h"
 
 struct arrivals;
 

@@ -153,7 +153,7 @@ struct store_keep triage_entry_keep(const struct triage_entry *entry,
     return keep;
 }
 
-enum status triage_entry_load(struct triage_rules *rules, const struct store_kept *kept,
+enum status triage_entry_load(struct triage_rules *rules, const struct letters_note *kept,
                               struct err *err) {
     struct json object, value;
     struct triage_course course;

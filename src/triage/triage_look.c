@@ -80,7 +80,7 @@ static enum status look_at_compensations(struct look *look, struct json ids, boo
         struct message *held = NULL;
         if (!json_string(walk.value, &look->arena, &id))
             continue;
-        enum status status = store->vtable->get(store, BYTES_NONE, id, &held, look->err);
+        enum status status = letters_get(store->letters, BYTES_NONE, id, &held, look->err);
         if (status == STATUS_OK && held->envelope.state == STATE_REPLAYING)
             *over = false;
         else if (status == STATUS_OK)

@@ -37,7 +37,7 @@ static void ask(const struct triage_pick *pick, struct selection *out) {
     out->by_rule = true;
     out->page_max = when->where.len > 0 ? 1 : PAGES_MAX;
     out->query.where = when->where;
-    out->query.filter = (struct store_query){
+    out->query.filter = (struct letters_query){
         .dlq = pick->dlq->name,
         .states = 1u << STATE_PENDING_REVIEW,
         .category = when->category,
@@ -51,7 +51,7 @@ static void ask(const struct triage_pick *pick, struct selection *out) {
         .since = since_of(pick),
         .until = {when->age_ms > 0 ? pick->now.ms - when->age_ms : 0},
         .min_attempts = when->attempts,
-        .escalated = STORE_NO,
+        .escalated = LETTERS_NO,
         .letters = true,
         .oldest_first = true,
     };
@@ -151,7 +151,7 @@ static bool visit(void *arg, const struct selection_letter *letter) {
     struct message *held = NULL;
     if (!is_wanted(pick, letter->envelope))
         return !is_enough(picking);
-    enum status status = store->vtable->get_seq(store, letter->seq, &held, picking->err);
+    enum status status = letters_get_seq(store->letters, letter->seq, &held, picking->err);
     if (status == STATUS_OK && is_wanted(pick, &held->envelope) && has_queue(picking, held))
         take(picking, held);
     else

@@ -107,15 +107,15 @@ static bool look_at_configuration(struct triage_rules *rules, struct instant now
 /* A text that cannot be read is that of a rule that starts anew. */
 static enum status load(struct triage_rules *rules, struct err *err) {
     struct store *store = rules->options.triage->store;
-    struct store_kept page[LOAD_PAGE];
+    struct letters_note page[LOAD_PAGE];
     struct arena arena;
     struct bytes after = BYTES_NONE;
     size_t count = LOAD_PAGE;
     enum status status = STATUS_OK;
     arena_init_heap(&arena, RULES_ARENA_CHUNK);
     while (count == LOAD_PAGE && status == STATUS_OK) {
-        status = store->vtable->kept_list(store, SPACE_TRIAGE, BYTES_NONE, after, false, LOAD_PAGE,
-                                          &arena, page, &count, err);
+        status = letters_notes(store->letters, SPACE_TRIAGE, BYTES_NONE, after, false, LOAD_PAGE,
+                               &arena, page, &count, err);
         for (size_t i = 0; status == STATUS_OK && i < count; i++) {
             struct err trouble;
             if (triage_entry_load(rules, &page[i], &trouble) != STATUS_OK)

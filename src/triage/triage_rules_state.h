@@ -56,7 +56,7 @@ struct triage_rules {
 /* triage_entry.c: one rule in memory and in the store. */
 struct triage_entry *triage_entry_of(struct triage_rules *rules, struct bytes dlq, size_t place);
 void triage_entry_free(struct triage_entry *entry);
-enum status triage_entry_load(struct triage_rules *rules, const struct store_kept *kept,
+enum status triage_entry_load(struct triage_rules *rules, const struct letters_note *kept,
                               struct err *err);
 /* Now it is this rule; with the mutex. */
 void triage_entry_set(struct triage_entry *entry, const struct triage_dlq *place,

@@ -86,7 +86,7 @@ static enum status check_program(struct scan *scan, struct err *err) {
 /* ---- one window ---- */
 
 /* The whole envelope as people see it. What is gone since it was listed does not match. */
-static void ask_about(struct scan *scan, struct ask *ask, const struct store_row *row) {
+static void ask_about(struct scan *scan, struct ask *ask, const struct letters_row *row) {
     struct envelope listed;
     struct message *held = NULL;
     *ask = (struct ask){0};
@@ -96,7 +96,7 @@ static void ask_about(struct scan *scan, struct ask *ask, const struct store_row
     if (ask->damaged)
         return;
     struct bytes id = listed.letter_id.len ? listed.letter_id : listed.id;
-    enum status found = scan->store->vtable->get(scan->store, listed.queue, id, &held, &ask->err);
+    enum status found = letters_get(scan->store->letters, listed.queue, id, &held, &ask->err);
     if (found != STATUS_OK) {
         ask->status = found == STATUS_NOT_FOUND ? STATUS_OK : found;
         return;
@@ -109,7 +109,7 @@ static void ask_about(struct scan *scan, struct ask *ask, const struct store_row
         ask_start(scan, ask, buf_view(&ask->input));
 }
 
-static void ask_about_all(struct scan *scan, const struct store_row *rows, size_t count) {
+static void ask_about_all(struct scan *scan, const struct letters_row *rows, size_t count) {
     for (size_t i = 0; i < count; i++)
         ask_about(scan, &scan->asks->list[i], &rows[i]);
     wait_for_all(scan->asks);
@@ -123,7 +123,7 @@ static void note_skipped(struct where_result *result, const struct ask *ask) {
 }
 
 /* Takes the answers in order; returns how many rows were used up before the limit was reached. */
-static size_t judge(struct scan *scan, const struct store_row *rows, size_t count,
+static size_t judge(struct scan *scan, const struct letters_row *rows, size_t count,
                     where_row_fn *row, void *arg) {
     for (size_t i = 0; i < count; i++) {
         const struct ask *ask = &scan->asks->list[i];
@@ -144,15 +144,15 @@ static size_t judge(struct scan *scan, const struct store_row *rows, size_t coun
 
 /* ---- one page ---- */
 
-static enum status list(const struct scan *scan, size_t limit, struct store_page *out,
+static enum status list(const struct scan *scan, size_t limit, struct letters_page *out,
                         struct err *err) {
-    struct store_query filter = scan->query->filter;
+    struct letters_query filter = scan->query->filter;
     filter.limit = limit;
     filter.cursor = scan->cursor;
-    return scan->store->vtable->list(scan->store, &filter, scan->page, out, err);
+    return letters_list(scan->store->letters, &filter, scan->page, out, err);
 }
 
-static bool has_seq(const struct store_page *page, size_t count, uint64_t seq) {
+static bool has_seq(const struct letters_page *page, size_t count, uint64_t seq) {
     for (size_t i = 0; i < count; i++)
         if (page->rows[i].seq == seq)
             return true;
@@ -166,10 +166,10 @@ static struct bytes keep(struct scan *scan, struct bytes cursor) {
 /* The cursor behind the first `used` rows of a page. Only the store can make one, so the page is
  * listed again, shorter; rows may have left it meanwhile, and then it is made shorter still,
  * because a row may be looked at twice but never passed over. */
-static enum status cursor_behind(struct scan *scan, const struct store_page *page, size_t used,
+static enum status cursor_behind(struct scan *scan, const struct letters_page *page, size_t used,
                                  struct err *err) {
     for (size_t limit = used; limit > 0; limit--) {
-        struct store_page again;
+        struct letters_page again;
         enum status status = list(scan, limit, &again, err);
         if (status != STATUS_OK)
             return status;
@@ -195,7 +195,7 @@ static bool is_over(struct scan *scan) {
 }
 
 /* Returns how many rows of the page were used up. */
-static size_t scan_rows(struct scan *scan, const struct store_page *page, where_row_fn *row,
+static size_t scan_rows(struct scan *scan, const struct letters_page *page, where_row_fn *row,
                         void *arg) {
     size_t used = 0;
     bool over = false;
@@ -209,12 +209,12 @@ static size_t scan_rows(struct scan *scan, const struct store_page *page, where_
 }
 
 static enum status scan_page(struct scan *scan, where_row_fn *row, void *arg, struct err *err) {
-    struct store_page page;
+    struct letters_page page;
     enum status status = list(scan, WHERE_PAGE, &page, err);
     if (status != STATUS_OK)
         return status;
     size_t used = scan_rows(scan, &page, row, arg);
-    scan->result->behind = page.behind;
+    scan->result->behind = page.unlisted;
     scan->result->cursor = keep(scan, page.cursor);
     if (scan->gone)
         return err_set(err, STATUS_BUSY, "nobody waits for the answer");

@@ -18,7 +18,7 @@ struct where_result {
     struct err first_skipped; /* … and why the first of them did */
 };
 
-typedef void where_row_fn(void *arg, const struct store_row *row);
+typedef void where_row_fn(void *arg, const struct letters_row *row);
 
 /* Calls `row` for each that matches, and for each whose envelope is damaged, until filter.limit
  * matched, QUERY_WHERE_SCAN_MAX were looked at or QUERY_WHERE_MS have passed. INVALID when the

@@ -20,7 +20,7 @@ static const char *name(struct subject *subject, size_t number) {
 
 /* Everything is in the file afterwards. */
 static void fold(struct subject *subject) {
-    subject_list(subject, &(struct store_query){.limit = 1});
+    subject_list(subject, &(struct letters_query){.limit = 1});
 }
 
 static uint64_t put(struct subject *subject, size_t number, enum state state, int64_t delay_ms) {

@@ -11,7 +11,7 @@ static struct message *get(struct subject *subject, const char *id) {
     struct message *held = NULL;
     struct err err;
     enum status status =
-        subject->store->vtable->get(subject->store, BYTES_NONE, bytes_of(id), &held, &err);
+        letters_get(subject->store->letters, BYTES_NONE, bytes_of(id), &held, &err);
     return status == STATUS_OK ? held : NULL;
 }
 
@@ -240,14 +240,14 @@ static void check_decided_id(struct subject *subject, enum state decided, bool f
     uint64_t seq = 0;
     subject_put(subject, &letter, "1", &seq);
     if (folded)
-        subject_list(subject, &(struct store_query){.limit = 1}); /* waits for the fold */
+        subject_list(subject, &(struct letters_query){.limit = 1}); /* waits for the fold */
     struct store_op op;
     assert_int_equal(push_beside_decided(subject, 'c', &op), STATUS_OK);
     assert_false(op.duplicate);
     uint64_t live = op.seq;
     assert_state(subject, "a", STATE_QUEUED);
     if (folded)
-        subject_list(subject, &(struct store_query){.limit = 1});
+        subject_list(subject, &(struct letters_query){.limit = 1});
     assert_state(subject, "a", STATE_QUEUED);
     assert_int_equal(push_beside_decided(subject, 'c', &op), STATUS_OK);
     assert_true(op.duplicate);
@@ -274,7 +274,7 @@ static void an_id_is_held_after_the_file_alone_knows_it(void **state) {
     memset(letter.content_hash, 'b', 64);
     uint64_t seq = 0;
     subject_put(subject, &letter, "1", &seq);
-    subject_list(subject, &(struct store_query){.limit = 1}); /* waits for the fold */
+    subject_list(subject, &(struct letters_query){.limit = 1}); /* waits for the fold */
     bool duplicate = false;
     assert_int_equal(push(subject, "a", 'b', &duplicate), STATUS_OK);
     assert_true(duplicate);
@@ -283,7 +283,7 @@ static void an_id_is_held_after_the_file_alone_knows_it(void **state) {
     assert_gone(subject, "a");
     assert_int_equal(push(subject, "a", 'c', &duplicate), STATUS_OK);
     assert_false(duplicate);
-    assert_string_equal(subject_list(subject, &(struct store_query){.limit = 9}), "a");
+    assert_string_equal(subject_list(subject, &(struct letters_query){.limit = 9}), "a");
     assert_state(subject, "a", STATE_QUEUED);
     subject_free(subject);
 }
@@ -294,9 +294,9 @@ static void assert_holds(struct subject *subject, uint32_t queue, bool held) {
     const struct bytes ids[] = {BYTES("f"), BYTES("gone"), BYTES("m"), BYTES("L-f"), BYTES("x")};
     bool out[sizeof ids / sizeof *ids], expected[] = {held, false, held, false, false};
     struct err err = {STATUS_OK, ""};
-    assert_int_equal(subject->store->vtable->holds(subject->store, queue, ids,
-                                                   sizeof ids / sizeof *ids, out, &err),
-                     STATUS_OK);
+    assert_int_equal(
+        letters_holds(subject->store->letters, queue, ids, sizeof ids / sizeof *ids, out, &err),
+        STATUS_OK);
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         assert_int_equal(out[i], expected[i]);
 }
@@ -309,7 +309,7 @@ static void many_ids_are_asked_for_at_once(void **state) {
     subject_put(subject, &letter, "1", NULL);
     letter = subject_letter(subject, "gone");
     subject_put(subject, &letter, "1", &gone);
-    subject_list(subject, &(struct store_query){.limit = 1}); /* waits for the fold */
+    subject_list(subject, &(struct letters_query){.limit = 1}); /* waits for the fold */
     subject_forget(subject, gone);
     struct envelope envelope = subject_envelope(subject, "m");
     subject_put(subject, &envelope, "1", NULL);
@@ -337,15 +337,16 @@ static void an_id_is_found_wherever_it_stands_among_those_asked_for(void **state
     struct store *store = subject->store;
     struct envelope letter = subject_letter(subject, "e5");
     subject_put(subject, &letter, "1", NULL);
-    subject_list(subject, &(struct store_query){.limit = 1}); /* waits for the fold */
+    subject_list(subject, &(struct letters_query){.limit = 1}); /* waits for the fold */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bytes ids[] = {bytes_of(cases[i].ids[0]), bytes_of(cases[i].ids[1]),
                               bytes_of(cases[i].ids[2])};
         bool out[3];
-        assert_int_equal(store->vtable->holds(store, subject->queue, ids, 3, out, NULL), STATUS_OK);
+        assert_int_equal(letters_holds(store->letters, subject->queue, ids, 3, out, NULL),
+                         STATUS_OK);
         assert_memory_equal(out, cases[i].held, sizeof out);
     }
-    assert_int_equal(store->vtable->holds(store, subject->queue, NULL, 0, NULL, NULL), STATUS_OK);
+    assert_int_equal(letters_holds(store->letters, subject->queue, NULL, 0, NULL, NULL), STATUS_OK);
     subject_free(subject);
 }
 
@@ -359,13 +360,12 @@ static void an_id_in_several_queues_is_ambiguous(void **state) {
     subject_commit(subject, &op, 1);
     struct message *held = NULL;
     struct err err;
-    const struct store_vtable *vtable = subject->store->vtable;
-    assert_int_equal(vtable->get(subject->store, BYTES_NONE, BYTES("a"), &held, &err),
+    assert_int_equal(letters_get(subject->store->letters, BYTES_NONE, BYTES("a"), &held, &err),
                      STATUS_CONFLICT);
     assert_non_null(strstr(err.text, "orders"));
     assert_non_null(strstr(err.text, "refunds"));
-    assert_int_equal(vtable->get(subject->store, BYTES("refunds"), BYTES("a"), &held, &err),
-                     STATUS_OK);
+    assert_int_equal(
+        letters_get(subject->store->letters, BYTES("refunds"), BYTES("a"), &held, &err), STATUS_OK);
     assert_bytes(held->body, "2");
     message_free(held);
     subject_free(subject);

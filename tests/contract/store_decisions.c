@@ -10,7 +10,7 @@ static struct subject *begin(void **state) {
 
 /* ---- kept texts ---- */
 
-static enum status keep_in(struct subject *subject, uint32_t queue, enum store_space space,
+static enum status keep_in(struct subject *subject, uint32_t queue, const char *space,
                            const char *name, const char *value, struct wall expires) {
     struct store_op op = {
         .kind = STORE_KEEP,
@@ -28,8 +28,8 @@ static void keep(struct subject *subject, const char *name, const char *value) {
 static enum status kept_in(struct subject *subject, uint32_t queue, const char *name,
                            struct bytes *value) {
     struct err err;
-    return subject->store->vtable->kept(subject->store, queue, SPACE_RESULT, bytes_of(name),
-                                        subject_now(subject).wall, &subject->arena, value, &err);
+    return letters_note(subject->store->letters, queue, SPACE_RESULT, bytes_of(name),
+                        subject_now(subject).wall, &subject->arena, value, &err);
 }
 
 static void assert_kept(struct subject *subject, const char *name, const char *value) {
@@ -41,7 +41,7 @@ static void assert_kept(struct subject *subject, const char *name, const char *v
 }
 
 static void fold(struct subject *subject) {
-    subject_list(subject, &(struct store_query){.limit = 1});
+    subject_list(subject, &(struct letters_query){.limit = 1});
 }
 
 static void a_kept_text_is_found_until_it_is_dropped(void **state) {
@@ -117,12 +117,12 @@ static void spaces_and_queues_keep_the_same_name_apart(void **state) {
 
 static const char *names(struct subject *subject, const char *prefix, const char *after,
                          bool descending, size_t limit) {
-    struct store_kept rows[16];
+    struct letters_note rows[16];
     struct err err;
     size_t count = 0;
-    assert_int_equal(subject->store->vtable->kept_list(
-                         subject->store, SPACE_AUDIT, bytes_of(prefix), bytes_of(after), descending,
-                         limit, &subject->arena, rows, &count, &err),
+    assert_int_equal(letters_notes(subject->store->letters, SPACE_AUDIT, bytes_of(prefix),
+                                   bytes_of(after), descending, limit, &subject->arena, rows,
+                                   &count, &err),
                      STATUS_OK);
     struct buf text;
     buf_init_heap(&text, 1 << 12);
@@ -190,9 +190,8 @@ static struct store_op marking(struct subject *subject, uint64_t seq, enum state
 static struct message *get(struct subject *subject, const char *id) {
     struct message *held = NULL;
     struct err err;
-    assert_int_equal(
-        subject->store->vtable->get(subject->store, BYTES_NONE, bytes_of(id), &held, &err),
-        STATUS_OK);
+    assert_int_equal(letters_get(subject->store->letters, BYTES_NONE, bytes_of(id), &held, &err),
+                     STATUS_OK);
     return held;
 }
 
@@ -230,12 +229,12 @@ static void a_mark_changes_what_was_decided_and_nothing_else(void **state) {
     assert_int_equal(vtable->dlq_depth(subject->store, BYTES("orders.dlq")), 0);
     assert_string_equal(
         subject_list(subject,
-                     &(struct store_query){.limit = 9, .states = 1u << STATE_PENDING_REVIEW}),
+                     &(struct letters_query){.limit = 9, .states = 1u << STATE_PENDING_REVIEW}),
         "");
     assert_string_equal(
-        subject_list(subject, &(struct store_query){.limit = 9,
-                                                    .escalated = STORE_YES,
-                                                    .states = 1u << STATE_RESOLVED}),
+        subject_list(subject, &(struct letters_query){.limit = 9,
+                                                      .escalated = LETTERS_YES,
+                                                      .states = 1u << STATE_RESOLVED}),
         "folded fresh");
     assert_resolved(subject, "fresh");
     assert_resolved(subject, "folded");
@@ -252,13 +251,12 @@ static void a_list_shows_what_was_marked(void **state) {
     struct subject *subject = begin(state);
     struct store_op op = marking(subject, put_letter(subject, "a"), STATE_DISCARDED);
     assert_int_equal(subject_commit(subject, &op, 1), STATUS_OK);
-    struct store_page page;
+    struct letters_page page;
     struct envelope envelope;
     struct err err;
-    struct store_query query = {.limit = 1};
-    assert_int_equal(
-        subject->store->vtable->list(subject->store, &query, &subject->arena, &page, &err),
-        STATUS_OK);
+    struct letters_query query = {.limit = 1};
+    assert_int_equal(letters_list(subject->store->letters, &query, &subject->arena, &page, &err),
+                     STATUS_OK);
     assert_int_equal(page.count, 1);
     assert_int_equal(envelope_restore(page.rows[0].envelope, &subject->arena, &envelope, &err),
                      STATUS_OK);
@@ -399,7 +397,7 @@ static void what_is_leased_stays_taken(void **state) {
     assert_int_equal(counts.taken, 1);
     assert_int_equal(counts.queued, 0);
     assert_string_equal(
-        subject_list(subject, &(struct store_query){.limit = 9, .states = 1u << STATE_RUNNING}),
+        subject_list(subject, &(struct letters_query){.limit = 9, .states = 1u << STATE_RUNNING}),
         "a");
     envelope.lease_ms = 0;
     envelope.state = STATE_PENDING_RETRY;
@@ -429,7 +427,7 @@ static void what_was_leased_is_taken_once_after_opening(void **state) {
     subject->store->vtable->counts(subject->store, subject->queue, &counts);
     assert_int_equal(counts.taken, 1);
     assert_string_equal(
-        subject_list(subject, &(struct store_query){.limit = 9, .states = 1u << STATE_RUNNING}),
+        subject_list(subject, &(struct letters_query){.limit = 9, .states = 1u << STATE_RUNNING}),
         "a");
     struct message *held = subject_take(subject, TAKE_LEASED);
     assert_non_null(held);
@@ -448,7 +446,7 @@ static void what_was_leased_is_taken_once_after_opening(void **state) {
 static void assert_by_number(struct subject *subject, uint64_t seq, const char *id) {
     struct message *held = NULL;
     struct err err;
-    enum status status = subject->store->vtable->get_seq(subject->store, seq, &held, &err);
+    enum status status = letters_get_seq(subject->store->letters, seq, &held, &err);
     assert_int_equal(status, id ? STATUS_OK : STATUS_NOT_FOUND);
     if (!id)
         return;

@@ -8,7 +8,7 @@
 #include "core/lifecycle.h"
 #include "test.h"
 
-#define LIST(...)     subject_list(subject, &(struct store_query){.limit = 100, __VA_ARGS__})
+#define LIST(...)     subject_list(subject, &(struct letters_query){.limit = 100, __VA_ARGS__})
 #define ONLY(state)   .states = 1u << STATE_##state
 #define IS(text, ...) assert_string_equal(LIST(__VA_ARGS__), text)
 
@@ -64,8 +64,8 @@ static void lists_are_newest_first_and_filtered(void **state) {
     IS("slow", .has_cause = true, .cause = CAUSE_EXHAUSTED);
     IS("bug", .has_fingerprint = true, .fingerprint = 0xabcdef);
     IS("slow retry", .min_attempts = 3);
-    IS("slow", .escalated = STORE_YES);
-    IS("resolved bug", .letters = true, .escalated = STORE_NO);
+    IS("slow", .escalated = LETTERS_YES);
+    IS("resolved bug", .letters = true, .escalated = LETTERS_NO);
     IS("resolved slow", .since = {now.ms - 1000});
     IS("bug retry queued", .until = {now.ms - 1000});
     IS("slow", .text = BYTES("upstream answer"));
@@ -84,7 +84,7 @@ static void lists_are_newest_first_and_filtered(void **state) {
     IS("bug", .letters = true, .has_fingerprint = true, .fingerprint = 0xabcdef);
     IS("slow", .letters = true, .min_attempts = 5);
     IS("", .letters = true, .min_attempts = 1000);
-    IS("slow", .letters = true, .escalated = STORE_YES);
+    IS("slow", .letters = true, .escalated = LETTERS_YES);
     IS("", .letters = true, .key = BYTES("k1"));
     IS("resolved slow bug", .letters = true, .queue = BYTES("orders"));
     IS("", .letters = true, .queue = BYTES("nobody"));
@@ -150,7 +150,7 @@ static void a_sum_counts_what_lists_show(void **state) {
     struct subject *subject = begin(state);
     struct wall now = subject_now(subject).wall;
     const struct {
-        struct store_query query;
+        struct letters_query query;
         uint64_t waiting, resolved, adopted;
         int64_t newest_ms;
     } cases[] = {
@@ -163,12 +163,11 @@ static void a_sum_counts_what_lists_show(void **state) {
         {{.letters = true, .queue = BYTES("nobody")}, 0, 0, 0, WALL_NEVER.ms},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct store_query query = cases[i].query;
-        struct store_sum sum;
+        struct letters_query query = cases[i].query;
+        struct letters_sum sum;
         struct err err;
         query.states = 1u << STATE_PENDING_REVIEW | 1u << STATE_RESOLVED;
-        assert_int_equal(subject->store->vtable->sum(subject->store, &query, &sum, &err),
-                         STATUS_OK);
+        assert_int_equal(letters_sum(subject->store->letters, &query, &sum, &err), STATUS_OK);
         assert_int_equal(sum.count[STATE_PENDING_REVIEW], cases[i].waiting);
         assert_int_equal(sum.count[STATE_RESOLVED], cases[i].resolved);
         assert_int_equal(sum.adopted, cases[i].adopted);
@@ -177,9 +176,9 @@ static void a_sum_counts_what_lists_show(void **state) {
     struct envelope adopted = subject_letter(subject, "adopted");
     adopted.cause = CAUSE_ADOPTED;
     subject_put(subject, &adopted, "1", NULL);
-    struct store_query all = {.letters = true, ONLY(PENDING_REVIEW)};
-    struct store_sum sum;
-    assert_int_equal(subject->store->vtable->sum(subject->store, &all, &sum, NULL), STATUS_OK);
+    struct letters_query all = {.letters = true, ONLY(PENDING_REVIEW)};
+    struct letters_sum sum;
+    assert_int_equal(letters_sum(subject->store->letters, &all, &sum, NULL), STATUS_OK);
     assert_int_equal(sum.count[STATE_PENDING_REVIEW], 3);
     assert_int_equal(sum.adopted, 1);
     subject_free(subject);
@@ -193,12 +192,11 @@ static void what_is_taken_is_listed_as_running_and_retrying(void **state) {
     IS("retry", ONLY(RETRYING));
     IS("", ONLY(QUEUED));
     IS("", ONLY(PENDING_RETRY));
-    struct store_query query = {.limit = 1, ONLY(RUNNING)};
-    struct store_page page;
+    struct letters_query query = {.limit = 1, ONLY(RUNNING)};
+    struct letters_page page;
     struct err err;
-    assert_int_equal(
-        subject->store->vtable->list(subject->store, &query, &subject->arena, &page, &err),
-        STATUS_OK);
+    assert_int_equal(letters_list(subject->store->letters, &query, &subject->arena, &page, &err),
+                     STATUS_OK);
     struct envelope shown;
     assert_int_equal(envelope_restore(page.rows[0].envelope, &subject->arena, &shown, NULL),
                      STATUS_OK);
@@ -208,16 +206,15 @@ static void what_is_taken_is_listed_as_running_and_retrying(void **state) {
 
 static void what_cannot_be_understood_is_refused(void **state) {
     struct subject *subject = begin(state);
-    struct store_page page;
+    struct letters_page page;
     struct err err;
-    struct store_query bad_cursor = {.limit = 1, .cursor = BYTES("nonsense")};
-    struct store_query bad_text = {.limit = 1, .text = BYTES("\"*(")};
+    struct letters_query bad_cursor = {.limit = 1, .cursor = BYTES("nonsense")};
+    struct letters_query bad_text = {.limit = 1, .text = BYTES("\"*(")};
     assert_int_equal(
-        subject->store->vtable->list(subject->store, &bad_cursor, &subject->arena, &page, &err),
+        letters_list(subject->store->letters, &bad_cursor, &subject->arena, &page, &err),
         STATUS_INVALID);
-    assert_int_equal(
-        subject->store->vtable->list(subject->store, &bad_text, &subject->arena, &page, &err),
-        STATUS_INVALID);
+    assert_int_equal(letters_list(subject->store->letters, &bad_text, &subject->arena, &page, &err),
+                     STATUS_INVALID);
     subject_free(subject);
 }
 
@@ -231,14 +228,13 @@ static void pages_hold_still(void **state) {
         subject_put(subject, &letter, "1", NULL);
         subject_pass(subject, i % 3); /* some die in the same millisecond */
     }
-    struct store_query query = {.limit = 3, .letters = true};
+    struct letters_query query = {.limit = 3, .letters = true};
     int next = 9, pages = 0;
     do {
-        struct store_page page;
+        struct letters_page page;
         struct err err;
         assert_int_equal(
-            subject->store->vtable->list(subject->store, &query, &subject->arena, &page, &err),
-            STATUS_OK);
+            letters_list(subject->store->letters, &query, &subject->arena, &page, &err), STATUS_OK);
         for (size_t i = 0; i < page.count; i++) {
             struct envelope envelope;
             envelope_restore(page.rows[i].envelope, &subject->arena, &envelope, &err);
@@ -266,16 +262,15 @@ static void pages_run_oldest_first(void **state) {
         subject_put(subject, &letter, "1", NULL);
         subject_pass(subject, i % 3);
     }
-    struct store_query query = {
+    struct letters_query query = {
         .limit = 4, .letters = true, .oldest_first = true, .dlq = BYTES("orders.dlq")};
     static const char *const pages[] = {"m0 m1 m2 m3", "m4 m5 m6 m7", "m8 m9 late0 late1"};
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
-        struct store_page page;
+        struct letters_page page;
         struct err err;
         assert_string_equal(subject_list(subject, &query), pages[i]);
         assert_int_equal(
-            subject->store->vtable->list(subject->store, &query, &subject->arena, &page, &err),
-            STATUS_OK);
+            letters_list(subject->store->letters, &query, &subject->arena, &page, &err), STATUS_OK);
         query.cursor = page.cursor;
         snprintf(id, sizeof id, "late%zu", i);
         subject_pass(subject, 5);
@@ -321,7 +316,7 @@ static void change(struct subject *subject, struct rng *rng, struct recount *mes
     message->held = true;
 }
 
-static uint64_t counted(const struct store_dlq *dlq, struct bytes category) {
+static uint64_t counted(const struct letters_dlq *dlq, struct bytes category) {
     for (size_t i = 0; i < dlq->category_count; i++) {
         if (bytes_eq(dlq->by_category[i].name, category))
             return dlq->by_category[i].count;
@@ -343,9 +338,9 @@ static void compare(struct subject *subject, const struct recount *messages, uin
         if (oldest.ms == 0 || envelope->dead_at.ms < oldest.ms)
             oldest = envelope->dead_at;
     }
-    struct store_dlq dlq;
-    assert_int_equal(subject->store->vtable->dlq(subject->store, BYTES("orders.dlq"),
-                                                 subject_now(subject).wall, &subject->arena, &dlq),
+    struct letters_dlq dlq;
+    assert_int_equal(letters_dlq(subject->store->letters, BYTES("orders.dlq"),
+                                 subject_now(subject).wall, &subject->arena, &dlq, NULL),
                      STATUS_OK);
     assert_int_equal(dlq.depth, depth);
     assert_int_equal(dlq.total, arrived);
@@ -354,7 +349,7 @@ static void compare(struct subject *subject, const struct recount *messages, uin
     for (int j = 0; j < 3; j++)
         assert_int_equal(counted(&dlq, categories[j]), by_category[j]);
     uint64_t ages = 0;
-    for (int i = 0; i < STORE_AGE_BUCKETS; i++)
+    for (int i = 0; i < LETTERS_AGE_BUCKETS; i++)
         ages += dlq.ages[i];
     assert_int_equal(ages, depth);
     assert_true(dlq.oldest.ms <= oldest.ms && dlq.oldest.ms >= oldest.ms - 1000);
@@ -386,7 +381,7 @@ static void a_dlq_tells_ages_arrivals_and_what_was_spilled(void **state) {
     struct subject *subject = subject_new(*state);
     struct wall now = subject_now(subject).wall;
     const int64_t ages_ms[] = {30000, 300000, 1800000, 7200000, 72000000, 172800000};
-    for (size_t i = 0; i < STORE_AGE_BUCKETS; i++) {
+    for (size_t i = 0; i < LETTERS_AGE_BUCKETS; i++) {
         char id[16];
         snprintf(id, sizeof id, "m%zu", i);
         struct envelope letter = subject_letter(subject, id);
@@ -396,21 +391,26 @@ static void a_dlq_tells_ages_arrivals_and_what_was_spilled(void **state) {
     struct store_op spill = {
         .kind = STORE_FORGET, .queue = subject->queue, .spilled_dlq = BYTES("orders.dlq")};
     assert_int_equal(subject_commit(subject, &spill, 1), STATUS_OK);
-    struct store_dlq dlq;
-    const struct store_vtable *vtable = subject->store->vtable;
-    assert_int_equal(vtable->dlq(subject->store, BYTES("orders.dlq"), now, &subject->arena, &dlq),
-                     STATUS_OK);
-    for (size_t i = 0; i < STORE_AGE_BUCKETS; i++)
+    struct letters_dlq dlq;
+    assert_int_equal(
+        letters_dlq(subject->store->letters, BYTES("orders.dlq"), now, &subject->arena, &dlq, NULL),
+        STATUS_OK);
+    for (size_t i = 0; i < LETTERS_AGE_BUCKETS; i++)
         assert_int_equal(dlq.ages[i], 1);
     assert_int_equal(dlq.arrivals_last_minute, 1);
     assert_int_equal(dlq.spilled, 1);
     assert_int_equal(dlq.arrived_count, 1);
-    assert_int_equal(dlq.arrived[0].count, STORE_AGE_BUCKETS);
+    assert_int_equal(dlq.arrived[0].count, LETTERS_AGE_BUCKETS);
     assert_memory_equal(dlq.arrived[0].name.ptr, "bug\0missing_key", sizeof "bug\0missing_key" - 1);
-    assert_int_equal(vtable->dlq(subject->store, BYTES("none"), now, &subject->arena, &dlq),
-                     STATUS_NOT_FOUND);
+    assert_int_equal(
+        letters_dlq(subject->store->letters, BYTES("none"), now, &subject->arena, &dlq, NULL),
+        STATUS_NOT_FOUND);
     struct bytes *names = NULL;
-    assert_int_equal(vtable->dlq_names(subject->store, &subject->arena, &names), 1);
+    size_t count;
+    assert_int_equal(
+        letters_dlq_names(subject->store->letters, &subject->arena, &names, &count, NULL),
+        STATUS_OK);
+    assert_int_equal(count, 1);
     assert_bytes(names[0], "orders.dlq");
     subject_free(subject);
 }

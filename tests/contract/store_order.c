@@ -68,9 +68,8 @@ static const char *take_all(struct subject *subject, enum store_take which) {
 static void assert_blocked_by(struct subject *subject, const char *id, const char *letter) {
     struct message *held = NULL;
     struct err err;
-    assert_int_equal(
-        subject->store->vtable->get(subject->store, BYTES_NONE, bytes_of(id), &held, &err),
-        STATUS_OK);
+    assert_int_equal(letters_get(subject->store->letters, BYTES_NONE, bytes_of(id), &held, &err),
+                     STATUS_OK);
     assert_bytes(held->envelope.blocked_by, letter);
     message_free(held);
 }
@@ -162,7 +161,8 @@ static void a_dead_head_closes_its_key_until_it_is_decided(void **state) {
         assert_string_equal(take_all(subject, TAKE_READY), "");
         assert_blocked_by(subject, "a2", "L-a1");
         assert_string_equal(
-            subject_list(subject, &(struct store_query){.limit = 9, .states = 1u << STATE_QUEUED}),
+            subject_list(subject,
+                         &(struct letters_query){.limit = 9, .states = 1u << STATE_QUEUED}),
             "a2");
         reopen(subject);
         put(subject, "a3", "a");
@@ -180,13 +180,12 @@ static void a_list_tells_what_blocks(void **state) {
     uint64_t first = put(subject, "a1", "a");
     put(subject, "a2", "a");
     bury(subject, first, "a1", "a");
-    struct store_page page;
+    struct letters_page page;
     struct envelope envelope;
     struct err err;
-    struct store_query query = {.limit = 1, .states = 1u << STATE_QUEUED};
-    assert_int_equal(
-        subject->store->vtable->list(subject->store, &query, &subject->arena, &page, &err),
-        STATUS_OK);
+    struct letters_query query = {.limit = 1, .states = 1u << STATE_QUEUED};
+    assert_int_equal(letters_list(subject->store->letters, &query, &subject->arena, &page, &err),
+                     STATUS_OK);
     envelope_restore(page.rows[0].envelope, &subject->arena, &envelope, &err);
     assert_bytes(envelope.blocked_by, "L-a1");
     subject_free(subject);
@@ -329,12 +328,11 @@ static void take_some(struct subject *subject, struct chance *chance, enum store
 }
 
 static void replay_all(struct subject *subject) {
-    struct store_page page;
+    struct letters_page page;
     struct err err;
-    struct store_query query = {.limit = 500, .states = 1u << STATE_PENDING_REVIEW};
-    assert_int_equal(
-        subject->store->vtable->list(subject->store, &query, &subject->arena, &page, &err),
-        STATUS_OK);
+    struct letters_query query = {.limit = 500, .states = 1u << STATE_PENDING_REVIEW};
+    assert_int_equal(letters_list(subject->store->letters, &query, &subject->arena, &page, &err),
+                     STATUS_OK);
     for (size_t i = 0; i < page.count; i++) {
         struct envelope envelope;
         envelope_restore(page.rows[i].envelope, &subject->arena, &envelope, &err);
@@ -384,10 +382,14 @@ static void letters_are_grouped_by_fingerprint(void **state) {
     subject_pass(subject, 10);
     uint64_t last = put_failed(subject, "b", 7);
     put_failed(subject, "c", 8);
-    struct store_group *groups = NULL;
+    struct letters_group *groups = NULL;
+    struct letters *letters = subject->store->letters;
+    size_t count;
     for (int round = 0; round < 2; round++) {
-        const struct store_vtable *vtable = subject->store->vtable;
-        assert_int_equal(vtable->groups(subject->store, BYTES_NONE, &subject->arena, &groups), 2);
+        letters = subject->store->letters;
+        assert_int_equal(
+            letters_groups(letters, BYTES_NONE, &subject->arena, &groups, &count, NULL), STATUS_OK);
+        assert_int_equal(count, 2);
         assert_int_equal(groups[0].fingerprint, 7);
         assert_bytes(groups[0].dlq, "orders.dlq");
         assert_int_equal(groups[0].count, 2);
@@ -401,13 +403,17 @@ static void letters_are_grouped_by_fingerprint(void **state) {
     }
     mark(subject, first, STATE_DISCARDED);
     mark(subject, last, STATE_RESOLVED);
-    const struct store_vtable *vtable = subject->store->vtable;
-    assert_int_equal(vtable->groups(subject->store, BYTES("orders.dlq"), &subject->arena, &groups),
-                     2);
+    letters = subject->store->letters;
+    assert_int_equal(
+        letters_groups(letters, BYTES("orders.dlq"), &subject->arena, &groups, &count, NULL),
+        STATUS_OK);
+    assert_int_equal(count, 2);
     assert_int_equal(groups[0].fingerprint, 8);
     assert_int_equal(groups[1].count, 0);
     assert_int_equal(groups[1].total, 2);
-    assert_int_equal(vtable->groups(subject->store, BYTES("none"), &subject->arena, &groups), 0);
+    assert_int_equal(letters_groups(letters, BYTES("none"), &subject->arena, &groups, &count, NULL),
+                     STATUS_OK);
+    assert_int_equal(count, 0);
     subject_free(subject);
 }
 

@@ -152,7 +152,8 @@ static void an_ordered_one_closes_its_key_until_it_is_decided(void **state) {
     assert_null(subject_take(subject, TAKE_READY));
     struct message *held = NULL;
     struct err err;
-    assert_int_equal(vtable->get(subject->store, BYTES_NONE, BYTES("a2"), &held, &err), STATUS_OK);
+    assert_int_equal(letters_get(subject->store->letters, BYTES_NONE, BYTES("a2"), &held, &err),
+                     STATUS_OK);
     assert_bytes(held->envelope.blocked_by, "a1");
     message_free(held);
     struct message *taken[2];

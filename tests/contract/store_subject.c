@@ -183,8 +183,11 @@ static void answered(struct store_commit *commit, enum status status) {
 
 enum status subject_commit(struct subject *subject, struct store_op *ops, size_t count) {
     struct answer answer = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, STATUS_OK};
-    struct store_commit commit = {
-        .ops = ops, .count = count, .done = answered, .arg = &answer, .waits = subject->waits};
+    struct store_commit commit = {.ops = ops,
+                                  .count = count,
+                                  .done = answered,
+                                  .arg = &answer,
+                                  .caller_waits = subject->waits};
     subject->store->vtable->submit(subject->store, &commit);
     if (subject->kind->step)
         subject->kind->step(subject);
@@ -224,12 +227,11 @@ struct message *subject_take(struct subject *subject, enum store_take which) {
     return count ? held : NULL;
 }
 
-const char *subject_list(struct subject *subject, const struct store_query *query) {
-    struct store_page page;
+const char *subject_list(struct subject *subject, const struct letters_query *query) {
+    struct letters_page page;
     struct err err;
-    assert_int_equal(
-        subject->store->vtable->list(subject->store, query, &subject->arena, &page, &err),
-        STATUS_OK);
+    assert_int_equal(letters_list(subject->store->letters, query, &subject->arena, &page, &err),
+                     STATUS_OK);
     struct buf ids;
     buf_init_heap(&ids, 1 << 20);
     for (size_t i = 0; i < page.count; i++) {

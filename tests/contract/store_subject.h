@@ -5,8 +5,9 @@
 
 #include <pthread.h>
 
+#include "core/note_space.h"
 #include "port/clock.h"
-#include "port/store.h"
+#include "port/letters.h"
 #include "test.h"
 
 struct subject {
@@ -58,6 +59,6 @@ enum status subject_forget(struct subject *subject, uint64_t seq);
 /* Takes one, or NULL. */
 struct message *subject_take(struct subject *subject, enum store_take which);
 /* The ids on a page, joined by spaces, in the subject's arena. */
-const char *subject_list(struct subject *subject, const struct store_query *query);
+const char *subject_list(struct subject *subject, const struct letters_query *query);
 
 #endif

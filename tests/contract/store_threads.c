@@ -95,12 +95,12 @@ static void *look(void *arg) {
     for (int i = 0; i < 20; i++) {
         struct arena arena;
         arena_init_heap(&arena, 4096);
-        struct store_page page;
+        struct letters_page page;
         struct message *held = NULL;
         struct err err;
-        struct store_query query = {.limit = 50};
-        assert_int_equal(store->vtable->list(store, &query, &arena, &page, &err), STATUS_OK);
-        enum status status = store->vtable->get(store, BYTES_NONE, BYTES("m7"), &held, &err);
+        struct letters_query query = {.limit = 50};
+        assert_int_equal(letters_list(store->letters, &query, &arena, &page, &err), STATUS_OK);
+        enum status status = letters_get(store->letters, BYTES_NONE, BYTES("m7"), &held, &err);
         assert_true(status == STATUS_OK || status == STATUS_NOT_FOUND);
         if (status == STATUS_OK)
             message_free(held);
@@ -167,8 +167,8 @@ static void *put_and_wait(void *arg) {
                           .queue = reply->subject->queue,
                           .envelope = &envelope,
                           .body = bytes_of(id)};
-    reply->commit =
-        (struct store_commit){.ops = &op, .count = 1, .done = replied, .arg = reply, .waits = true};
+    reply->commit = (struct store_commit){
+        .ops = &op, .count = 1, .done = replied, .arg = reply, .caller_waits = true};
     reply->subject->store->vtable->submit(reply->subject->store, &reply->commit);
     return NULL;
 }
@@ -264,16 +264,16 @@ static void put_many(struct subject *subject, size_t part) {
 }
 
 static void await_fold(struct subject *subject) {
-    struct store_page page;
+    struct letters_page page;
     do {
         struct arena arena;
         struct err err;
         arena_init_heap(&arena, 4096);
-        struct store_query query = {.limit = 1};
-        assert_int_equal(subject->store->vtable->list(subject->store, &query, &arena, &page, &err),
+        struct letters_query query = {.limit = 1};
+        assert_int_equal(letters_list(subject->store->letters, &query, &arena, &page, &err),
                          STATUS_OK);
         arena_free(&arena);
-    } while (page.behind > 0);
+    } while (page.unlisted > 0);
 }
 
 static void assert_many(struct subject *subject) {
@@ -283,7 +283,7 @@ static void assert_many(struct subject *subject) {
         struct message *held = NULL;
         struct err err;
         snprintf(id, sizeof id, "m%zu", i);
-        assert_int_equal(store->vtable->get(store, BYTES("orders"), bytes_of(id), &held, &err),
+        assert_int_equal(letters_get(store->letters, BYTES("orders"), bytes_of(id), &held, &err),
                          STATUS_OK);
         assert_bytes(held->body, id);
         assert_int_equal(held->envelope.stack_trace.len, i % LARGE_EVERY == 0 ? LARGE : 0);

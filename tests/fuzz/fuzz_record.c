@@ -6,10 +6,10 @@
 #include "store/mark.h"
 
 static void check_keep(const struct record *record, size_t size) {
-    struct store_keep keep;
-    if (!keeps_decode(record, &keep))
+    struct keeps_decoded decoded;
+    if (!keeps_decode(record, &decoded))
         return;
-    struct blob *again = keeps_encode(record->queue, &keep);
+    struct blob *again = keeps_encode(record->queue, &decoded.keep);
     FUZZ_CHECK(again->len == size);
     blob_free(again);
 }

@@ -92,7 +92,8 @@ static struct message *get(struct yard *yard, int number) {
     char id[16];
     struct message *held = NULL;
     struct store *store = yard->store;
-    return store->vtable->get(store, BYTES_NONE, id_of(number, id), &held, &yard->err) == STATUS_OK
+    return letters_get(store->letters, BYTES_NONE, id_of(number, id), &held, &yard->err) ==
+                   STATUS_OK
                ? held
                : NULL;
 }
@@ -115,21 +116,24 @@ static uint32_t all_whole(struct yard *yard) {
 static void look_round(struct yard *yard) {
     struct store *store = yard->store;
     struct arena arena;
-    struct store_page page;
-    struct store_sum sum;
-    struct store_group *groups;
-    struct store_dlq dlq;
+    struct letters_page page;
+    struct letters_sum sum;
+    struct letters_group *groups;
+    struct letters_dlq dlq;
     struct bytes *names;
     arena_init_heap(&arena, 4096);
-    struct store_query letters = {.letters = true, .limit = 5};
-    struct store_query live = {.queue = BYTES("orders"), .limit = 100};
-    (void)store->vtable->list(store, &letters, &arena, &page, &yard->err);
-    (void)store->vtable->list(store, &live, &arena, &page, &yard->err);
-    (void)store->vtable->sum(store, &letters, &sum, &yard->err);
-    (void)store->vtable->groups(store, BYTES_NONE, &arena, &groups);
-    size_t dlqs = store->vtable->dlq_names(store, &arena, &names);
+    struct letters_query letters = {.letters = true, .limit = 5};
+    struct letters_query live = {.queue = BYTES("orders"), .limit = 100};
+    (void)letters_list(store->letters, &letters, &arena, &page, &yard->err);
+    (void)letters_list(store->letters, &live, &arena, &page, &yard->err);
+    (void)letters_sum(store->letters, &letters, &sum, &yard->err);
+    size_t group_count;
+    (void)letters_groups(store->letters, BYTES_NONE, &arena, &groups, &group_count, NULL);
+    size_t dlqs;
+    (void)letters_dlq_names(store->letters, &arena, &names, &dlqs, NULL);
     for (size_t i = 0; i < dlqs; i++)
-        (void)store->vtable->dlq(store, names[i], (struct wall){1700000000000}, &arena, &dlq);
+        (void)letters_dlq(store->letters, names[i], (struct wall){1700000000000}, &arena, &dlq,
+                          NULL);
     arena_free(&arena);
 }
 

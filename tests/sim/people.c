@@ -61,8 +61,8 @@ static void replay(struct world *world, struct decision *decision) {
 static void decide(struct world *world, struct sim_message *message, bool by_replay) {
     struct decision *decision = arena_alloc(&world->pushes, sizeof *decision);
     *decision = (struct decision){.message = message};
-    if (world->real_store->vtable->get(world->real_store, world_queue_name(message->queue),
-                                       bytes_of(message->id), &decision->held, NULL) != STATUS_OK)
+    if (letters_get(world->real_store->letters, world_queue_name(message->queue),
+                    bytes_of(message->id), &decision->held, NULL) != STATUS_OK)
         return;
     if (by_replay)
         replay(world, decision);
@@ -93,9 +93,8 @@ static void on_removed(struct engine_request *request, enum status status) {
 static void remove_message(struct world *world, struct sim_message *message) {
     struct store *store = world->real_store;
     struct message *held = NULL;
-    if (!message->acknowledged ||
-        store->vtable->get(store, world_queue_name(message->queue), bytes_of(message->id), &held,
-                           NULL) != STATUS_OK)
+    if (!message->acknowledged || letters_get(store->letters, world_queue_name(message->queue),
+                                              bytes_of(message->id), &held, NULL) != STATUS_OK)
         return;
     bool bury = rng_below(&world->rng, 2) == 0;
     struct removal *removal = arena_alloc(&world->pushes, sizeof *removal);

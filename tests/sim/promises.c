@@ -101,8 +101,8 @@ static bool another_succeeded(const struct world *world, const struct sim_messag
 static void check_not_judged(struct world *world, const struct sim_message *message) {
     struct message *held = NULL;
     struct store *store = world->real_store;
-    if (store->vtable->get(store, world_queue_name(message->queue), bytes_of(message->id), &held,
-                           NULL) == STATUS_OK &&
+    if (letters_get(store->letters, world_queue_name(message->queue), bytes_of(message->id), &held,
+                    NULL) == STATUS_OK &&
         envelope_awaits_room(&held->envelope))
         world_break(world, "%s: handed over again while its verdict waits for room", message->id);
     message_free(held);
@@ -122,7 +122,8 @@ static void check_not_doubled(struct world *world, struct sim_message *message,
 static bool is_waiting(struct world *world, const struct sim_message *message) {
     struct message *held = NULL;
     struct store *store = world->real_store;
-    store->vtable->get(store, world_queue_name(message->queue), bytes_of(message->id), &held, NULL);
+    letters_get(store->letters, world_queue_name(message->queue), bytes_of(message->id), &held,
+                NULL);
     bool waits = held && held->envelope.state == STATE_PENDING_RETRY &&
                  !envelope_awaits_room(&held->envelope) && !held->envelope.refused;
     message_free(held);
@@ -208,8 +209,8 @@ static bool is_at_server(const struct world *world, const struct sim_message *me
 void promises_look(struct world *world, struct sim_message *message) {
     struct message *held = NULL;
     struct store *store = world->real_store;
-    enum status status = store->vtable->get(store, world_queue_name(message->queue),
-                                            bytes_of(message->id), &held, NULL);
+    enum status status = letters_get(store->letters, world_queue_name(message->queue),
+                                     bytes_of(message->id), &held, NULL);
     message->held = status == STATUS_OK;
     if (status != STATUS_OK && status != STATUS_NOT_FOUND && status != STATUS_IO)
         world_break(world, "%s: get answers %s", message->id, status_name(status));
@@ -296,10 +297,10 @@ static void check_answer(struct world *world, const struct sim_message *message)
     if (message->queue == WORLD_SINK_QUEUE && !message->published)
         world_break(world, "%s: gone, and its answer was not published", message->id);
     if (message->queue == WORLD_KEEPING_QUEUE &&
-        store->vtable->kept(store,
-                            store->vtable->queue_number(store, world_queue_name(message->queue)),
-                            SPACE_RESULT, bytes_of(message->id), world->now.wall, &arena, &value,
-                            NULL) == STATUS_NOT_FOUND)
+        letters_note(store->letters,
+                     store->vtable->queue_number(store, world_queue_name(message->queue)),
+                     SPACE_RESULT, bytes_of(message->id), world->now.wall, &arena, &value,
+                     NULL) == STATUS_NOT_FOUND)
         world_break(world, "%s: gone, and its answer is not kept", message->id);
     arena_free(&arena);
 }

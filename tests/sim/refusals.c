@@ -122,8 +122,8 @@ static bool could_be_asked(struct world *world, const struct sim_message *messag
     struct message *held = NULL;
     if (!message->acknowledged ||
         world->now.mono.ms - message->acknowledged_at.ms < OPINION_WAIT_MS ||
-        store->vtable->get(store, world_queue_name(message->queue), bytes_of(message->id), &held,
-                           NULL) != STATUS_OK)
+        letters_get(store->letters, world_queue_name(message->queue), bytes_of(message->id), &held,
+                    NULL) != STATUS_OK)
         return false;
     const struct envelope *envelope = &held->envelope;
     bool ready = envelope->state == STATE_QUEUED && !envelope->refused &&

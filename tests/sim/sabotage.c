@@ -11,6 +11,7 @@ enum { QUEUE_NUMBERS = 64 }; /* more than there are queues: a crash may leave so
 
 struct saboteur {
     struct store store;
+    struct letters letters;
     struct store *real;
     enum sabotage how;
     struct arena echoes;
@@ -19,6 +20,14 @@ struct saboteur {
 
 static struct store *real(struct store *store) {
     return ((struct saboteur *)store)->real;
+}
+
+static struct saboteur *saboteur_of(struct letters *letters) {
+    return CONTAINER_OF(letters, struct saboteur, letters);
+}
+
+static struct letters *truth(struct letters *letters) {
+    return saboteur_of(letters)->real->letters;
 }
 
 const char *sabotage_text(enum sabotage how) {
@@ -160,7 +169,7 @@ static size_t take(struct store *store, uint32_t queue, enum store_take which, s
     if (saboteur->how == SABOTAGE_DOUBLE_TAKE && got > 0 && got < max) {
         struct message *twin = NULL;
         struct envelope *envelope = &out[0]->envelope;
-        if (real(store)->vtable->get(real(store), envelope->queue, envelope->id, &twin, NULL) ==
+        if (letters_get(real(store)->letters, envelope->queue, envelope->id, &twin, NULL) ==
             STATUS_OK)
             out[got++] = twin;
     }
@@ -207,12 +216,12 @@ static void set_order(struct store *store, uint32_t queue, enum store_order orde
 }
 
 /* Whoever asks whether a key succeeded is told that it did not. */
-static enum status kept(struct store *store, uint32_t queue, enum store_space space,
+static enum status note(struct letters *letters, uint32_t queue, const char *space,
                         struct bytes name, struct wall now, struct arena *arena,
                         struct bytes *value, struct err *err) {
-    if (((struct saboteur *)store)->how == SABOTAGE_FORGOTTEN_KEY)
+    if (saboteur_of(letters)->how == SABOTAGE_FORGOTTEN_KEY)
         return err_set(err, STATUS_NOT_FOUND, "forgotten on purpose");
-    return real(store)->vtable->kept(real(store), queue, space, name, now, arena, value, err);
+    return letters_note(truth(letters), queue, space, name, now, arena, value, err);
 }
 
 static void give_back(struct store *store, struct message *held, struct mono due) {
@@ -231,19 +240,19 @@ static struct bytes queue_facts(struct store *store, uint32_t queue, struct aren
     return real(store)->vtable->queue_facts(real(store), queue, arena);
 }
 
-static enum status get(struct store *store, struct bytes queue, struct bytes id,
+static enum status get(struct letters *letters, struct bytes queue, struct bytes id,
                        struct message **out, struct err *err) {
-    return real(store)->vtable->get(real(store), queue, id, out, err);
+    return letters_get(truth(letters), queue, id, out, err);
 }
 
-static enum status holds(struct store *store, uint32_t queue, const struct bytes *ids, size_t count,
-                         bool *out, struct err *err) {
-    return real(store)->vtable->holds(real(store), queue, ids, count, out, err);
+static enum status holds(struct letters *letters, uint32_t queue, const struct bytes *ids,
+                         size_t count, bool *out, struct err *err) {
+    return letters_holds(truth(letters), queue, ids, count, out, err);
 }
 
-static enum status get_seq(struct store *store, uint64_t seq, struct message **out,
+static enum status get_seq(struct letters *letters, uint64_t seq, struct message **out,
                            struct err *err) {
-    return real(store)->vtable->get_seq(real(store), seq, out, err);
+    return letters_get_seq(truth(letters), seq, out, err);
 }
 
 static uint64_t next_seq(struct store *store) {
@@ -254,16 +263,16 @@ static uint64_t dlq_depth(struct store *store, struct bytes name) {
     return real(store)->vtable->dlq_depth(real(store), name);
 }
 
-static enum status kept_list(struct store *store, enum store_space space, struct bytes prefix,
-                             struct bytes after, bool descending, size_t limit, struct arena *arena,
-                             struct store_kept *out, size_t *count, struct err *err) {
-    return real(store)->vtable->kept_list(real(store), space, prefix, after, descending, limit,
-                                          arena, out, count, err);
+static enum status notes(struct letters *letters, const char *space, struct bytes prefix,
+                         struct bytes after, bool descending, size_t limit, struct arena *arena,
+                         struct letters_note *out, size_t *count, struct err *err) {
+    return letters_notes(truth(letters), space, prefix, after, descending, limit, arena, out, count,
+                         err);
 }
 
-static enum status dlq(struct store *store, struct bytes name, struct wall now, struct arena *arena,
-                       struct store_dlq *out) {
-    return real(store)->vtable->dlq(real(store), name, now, arena, out);
+static enum status dlq(struct letters *letters, struct bytes name, struct wall now,
+                       struct arena *arena, struct letters_dlq *out, struct err *err) {
+    return letters_dlq(truth(letters), name, now, arena, out, err);
 }
 
 static void listen(struct store *store, void (*ready)(void *arg, uint32_t queue), void *arg) {
@@ -283,24 +292,28 @@ static const struct store_vtable vtable = {
     .take_for_room = take_for_room,
     .awaiting_room = awaiting_room,
     .set_order = set_order,
-    .kept = kept,
-    .kept_list = kept_list,
-    .dlq = dlq,
     .give_back = give_back,
     .next_ready = next_ready,
     .counts = counts,
     .next_seq = next_seq,
     .queue_facts = queue_facts,
-    .get = get,
-    .holds = holds,
-    .get_seq = get_seq,
     .dlq_depth = dlq_depth,
     .listen = listen,
 };
 
+static const struct letters_vtable letters_vtable = {
+    .get = get,
+    .get_seq = get_seq,
+    .holds = holds,
+    .note = note,
+    .notes = notes,
+    .dlq = dlq,
+};
+
 struct store *sabotage_new(struct store *real_store, enum sabotage how) {
     struct saboteur *saboteur = memory_new(sizeof *saboteur);
-    saboteur->store.vtable = &vtable;
+    saboteur->letters.vtable = &letters_vtable;
+    saboteur->store = (struct store){.vtable = &vtable, .letters = &saboteur->letters};
     saboteur->real = real_store;
     saboteur->how = how;
     arena_init_heap(&saboteur->echoes, 4096);

@@ -101,8 +101,8 @@ static struct replay_part *choose(struct world *world, struct replay *replay) {
         struct message *held = NULL;
         struct err err;
         if (!is_open_letter(&world->messages[i]) ||
-            store->vtable->get(store, world_queue_name(QUEUE), bytes_of(world->messages[i].id),
-                               &held, NULL) != STATUS_OK)
+            letters_get(store->letters, world_queue_name(QUEUE), bytes_of(world->messages[i].id),
+                        &held, NULL) != STATUS_OK)
             continue;
         if (held->envelope.state == STATE_PENDING_REVIEW &&
             replay_check_free(world->replays->replays, &held->envelope, &err) == STATUS_OK)

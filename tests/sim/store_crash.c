@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "core/lifecycle.h"
+#include "core/note_space.h"
 #include "port/clock.h"
 #include "sim_disk.h"
 #include "sim_vfs.h"
@@ -319,9 +320,8 @@ static struct model_message look_kept(struct world *world, size_t id) {
     struct bytes value;
     struct err err;
     uint64_t version = 0;
-    enum status status =
-        world->store->vtable->kept(world->store, world->queue, SPACE_DONE, bytes_of(name),
-                                   world->now.wall, &arena, &value, &err);
+    enum status status = letters_note(world->store->letters, world->queue, SPACE_DONE,
+                                      bytes_of(name), world->now.wall, &arena, &value, &err);
     assert_true(status == STATUS_NOT_FOUND || (status == STATUS_OK && bytes_u64(value, &version)));
     arena_free(&arena);
     return (struct model_message){.held = status == STATUS_OK, .version = (uint32_t)version};
@@ -333,7 +333,7 @@ static struct model_message look(struct world *world, size_t id) {
     struct message *held = NULL;
     struct err err;
     enum status status =
-        world->store->vtable->get(world->store, BYTES("orders"), bytes_of(name), &held, &err);
+        letters_get(world->store->letters, BYTES("orders"), bytes_of(name), &held, &err);
     if (status == STATUS_NOT_FOUND)
         return (struct model_message){.held = false};
     if (status != STATUS_OK)
@@ -397,10 +397,10 @@ static void compare_counters(struct world *world) {
     assert_int_equal(counts.queued + counts.pending_retry, waiting);
     assert_int_equal(world->store->vtable->dlq_depth(world->store, BYTES("orders.dlq")), depth);
     struct arena arena;
-    struct store_dlq dlq;
+    struct letters_dlq dlq;
     arena_init_heap(&arena, 4096);
-    enum status status = world->store->vtable->dlq(world->store, BYTES("orders.dlq"),
-                                                   (struct wall){0}, &arena, &dlq);
+    enum status status = letters_dlq(world->store->letters, BYTES("orders.dlq"), (struct wall){0},
+                                     &arena, &dlq, NULL);
     assert_true(status == STATUS_OK || letters == 0);
     for (int i = 0; status == STATUS_OK && i < STATE_COUNT; i++)
         assert_int_equal(dlq.by_state[i], by_state[i]);
@@ -411,12 +411,11 @@ static void compare_counters(struct world *world) {
 static void compare_list(struct world *world) {
     struct arena arena;
     arena_init_heap(&arena, 4096);
-    struct store_page page;
+    struct letters_page page;
     struct err err;
-    struct store_query query = {.limit = 2 * MODEL_MESSAGES};
-    assert_int_equal(world->store->vtable->list(world->store, &query, &arena, &page, &err),
-                     STATUS_OK);
-    assert_int_equal(page.behind, 0);
+    struct letters_query query = {.limit = 2 * MODEL_MESSAGES};
+    assert_int_equal(letters_list(world->store->letters, &query, &arena, &page, &err), STATUS_OK);
+    assert_int_equal(page.unlisted, 0);
     size_t held = 0;
     for (size_t id = 0; id < MODEL_MESSAGES; id++)
         held += world->model.messages[id].held;

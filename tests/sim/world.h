@@ -9,8 +9,10 @@
 #include "base/arena.h"
 #include "base/list.h"
 #include "base/rng.h"
+#include "core/note_space.h"
 #include "engine/engine.h"
 #include "port/disk.h"
+#include "port/letters.h"
 
 enum {
     WORLD_QUEUES = 8,

@@ -6,13 +6,13 @@ enum { SWEEP_MIN = 1024 }; /* deleted at a time, at least: a fold stays short */
 
 /* ---- one ---- */
 
-static enum status add_rows(struct database *database, uint32_t queue, enum store_space space,
+static enum status add_rows(struct database *database, uint32_t queue, const char *space,
                             struct bytes name, struct wall now, struct arena *arena,
                             struct keeps_found *found, struct err *err) {
     enum status status = STATUS_OK;
     database_lock(database);
     sqlite3_stmt *stmt = database_statement(database, SQL_KEPT);
-    database_bind_text(stmt, 1, bytes_of(keeps_space_text(space)));
+    database_bind_text(stmt, 1, bytes_of(space));
     database_bind_text(stmt, 2, name);
     sqlite3_bind_int64(stmt, 3, now.ms);
     while (database_next(database, stmt, &status, err)) {
@@ -25,10 +25,10 @@ static enum status add_rows(struct database *database, uint32_t queue, enum stor
 }
 
 /* What leaves memory between the two looks is in the file by then. */
-enum status keep_rows_get(struct store *store, uint32_t queue, enum store_space space,
+enum status keep_rows_get(struct letters *letters, uint32_t queue, const char *space,
                           struct bytes name, struct wall now, struct arena *arena,
                           struct bytes *value, struct err *err) {
-    struct sqlite_store *self = parts_of(store);
+    struct sqlite_store *self = parts_of_letters(letters);
     struct keeps_found found;
     pthread_mutex_lock(&self->front.mutex);
     keeps_find(&self->front.tables.keeps, queue, space, name, now, arena, &found);
@@ -45,13 +45,13 @@ struct merging {
     const struct keeps_range *range;
     const struct keeps_row *rows; /* of memory */
     size_t row_count, next;
-    struct store_kept *out;
+    struct letters_note *out;
     size_t count, limit;
 };
 
 static void put_row(struct merging *merging, const struct keeps_row *row) {
     if (!row->hidden && merging->count < merging->limit)
-        merging->out[merging->count++] = (struct store_kept){row->name, row->value};
+        merging->out[merging->count++] = (struct letters_note){row->name, row->value};
 }
 
 /* Those of memory that come before the file's row, or all that are left (NULL). True when memory
@@ -72,7 +72,7 @@ static bool put_memory(struct merging *merging, const struct keeps_row *row) {
 
 /* To SQLite any blob is greater than any text. */
 static void bind_range(sqlite3_stmt *stmt, const struct keeps_range *range) {
-    database_bind_text(stmt, 1, bytes_of(keeps_space_text(range->space)));
+    database_bind_text(stmt, 1, bytes_of(range->space));
     database_bind_text(stmt, 2, range->from);
     if (range->until.ptr)
         database_bind_text(stmt, 3, range->until);
@@ -100,10 +100,10 @@ static enum status merge(struct database *database, struct merging *merging, str
     return status;
 }
 
-enum status keep_rows_list(struct store *store, enum store_space space, struct bytes prefix,
+enum status keep_rows_list(struct letters *letters, const char *space, struct bytes prefix,
                            struct bytes after, bool descending, size_t limit, struct arena *arena,
-                           struct store_kept *out, size_t *count, struct err *err) {
-    struct sqlite_store *self = parts_of(store);
+                           struct letters_note *out, size_t *count, struct err *err) {
+    struct sqlite_store *self = parts_of_letters(letters);
     struct keeps_range range = keeps_range(space, prefix, after, descending, arena);
     range.now = clock_now(self->options.clock).wall;
     struct keeps_row *rows = NULL;
@@ -125,7 +125,7 @@ enum status keep_rows_set(struct database *database, uint32_t queue, const struc
                           struct err *err) {
     sqlite3_stmt *stmt =
         database_statement(database, keep->value.ptr ? SQL_KEEP_SET : SQL_KEEP_DROP);
-    database_bind_text(stmt, 1, bytes_of(keeps_space_text(keep->space)));
+    database_bind_text(stmt, 1, bytes_of(keep->space));
     database_bind_text(stmt, 2, keep->name);
     sqlite3_bind_int64(stmt, 3, queue);
     if (keep->value.ptr) {

@@ -5,12 +5,12 @@
 
 #include "store/sqlite/parts.h"
 
-enum status keep_rows_get(struct store *store, uint32_t queue, enum store_space space,
+enum status keep_rows_get(struct letters *letters, uint32_t queue, const char *space,
                           struct bytes name, struct wall now, struct arena *arena,
                           struct bytes *value, struct err *err);
-enum status keep_rows_list(struct store *store, enum store_space space, struct bytes prefix,
+enum status keep_rows_list(struct letters *letters, const char *space, struct bytes prefix,
                            struct bytes after, bool descending, size_t limit, struct arena *arena,
-                           struct store_kept *out, size_t *count, struct err *err);
+                           struct letters_note *out, size_t *count, struct err *err);
 
 /* Inside a transaction: writes it, or deletes it when it has no value. */
 enum status keep_rows_set(struct database *database, uint32_t queue, const struct store_keep *keep,

@@ -84,18 +84,18 @@ static struct bytes as_shown(struct bytes stored, const struct knowledge *known,
 
 struct listing {
     struct packs *packs;
-    const struct store_query *query;
+    const struct letters_query *query;
     struct arena *arena;
-    struct store_page *page;
+    struct letters_page *page;
     struct knowledge *known;   /* of each row */
     struct packs_wish *wishes; /* the same */
 };
 
 static void add_row(struct listing *listing, sqlite3_stmt *stmt) {
-    struct store_page *page = listing->page;
-    struct store_row *row = &page->rows[page->count];
+    struct letters_page *page = listing->page;
+    struct letters_row *row = &page->rows[page->count];
     struct bytes mark = database_text(stmt, LIST_MARK);
-    *row = (struct store_row){.seq = (uint64_t)sqlite3_column_int64(stmt, LIST_SEQ)};
+    *row = (struct letters_row){.seq = (uint64_t)sqlite3_column_int64(stmt, LIST_SEQ)};
     listing->known[page->count] =
         (struct knowledge){.mark = mark.ptr ? arena_dup(listing->arena, mark) : BYTES_NONE,
                            .taken = sqlite3_column_int(stmt, LIST_TAKEN) != 0};
@@ -112,7 +112,7 @@ static void add_row(struct listing *listing, sqlite3_stmt *stmt) {
 /* One row more than the limit is asked for: it tells whether there is a next page. */
 static enum status read_rows(struct listing *listing, struct database *database, sqlite3_stmt *stmt,
                              struct err *err) {
-    struct store_page *page = listing->page;
+    struct letters_page *page = listing->page;
     enum status status = STATUS_OK;
     struct page_key last = {0};
     page->count = 0;
@@ -133,7 +133,7 @@ static enum status read_rows(struct listing *listing, struct database *database,
 
 /* The id of a row whose envelope is damaged. */
 static enum status read_id(struct listing *listing, struct database *database,
-                           struct store_row *row, struct err *err) {
+                           struct letters_row *row, struct err *err) {
     sqlite3_stmt *stmt = NULL;
     enum status status = STATUS_OK;
     if (sqlite3_prepare_v2(database->db,
@@ -157,7 +157,7 @@ static enum status read_each(struct listing *listing, struct database *database,
         if (status == STATUS_CORRUPT) {
             *wish->bytes = BYTES_NONE;
             status = read_id(listing, database,
-                             CONTAINER_OF(wish->bytes, struct store_row, envelope), err);
+                             CONTAINER_OF(wish->bytes, struct letters_row, envelope), err);
         }
         if (status != STATUS_OK)
             return status;
@@ -191,7 +191,7 @@ static enum status run_again(struct listing *listing, struct database *database,
 
 /* Which key is closed is known in memory alone. */
 static void show_rows(struct sqlite_store *self, struct listing *listing) {
-    struct store_page *page = listing->page;
+    struct letters_page *page = listing->page;
     pthread_mutex_lock(&self->front.mutex);
     for (size_t i = 0; i < page->count; i++)
         listing->known[i].blocked_by =
@@ -203,8 +203,8 @@ static void show_rows(struct sqlite_store *self, struct listing *listing) {
             as_shown(page->rows[i].envelope, &listing->known[i], &memo, listing->arena);
 }
 
-static struct listing listing_new(struct sqlite_store *self, const struct store_query *query,
-                                  struct arena *arena, struct store_page *page) {
+static struct listing listing_new(struct sqlite_store *self, const struct letters_query *query,
+                                  struct arena *arena, struct letters_page *page) {
     size_t most = query->limit + 1;
     page->rows = arena_alloc(arena, most * sizeof *page->rows);
     return (struct listing){
@@ -218,13 +218,13 @@ static struct listing listing_new(struct sqlite_store *self, const struct store_
 }
 
 /* What is in depth is counted: by reason and by fingerprint. */
-static bool is_in_depth(const struct store_query *query) {
+static bool is_in_depth(const struct letters_query *query) {
     const uint32_t in_depth = 1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING;
     return query->states != 0 && (query->states & ~in_depth) == 0;
 }
 
 /* So the reasons that begin as is asked for are known. False: there are none, and so no letter. */
-static bool know_reasons(const struct tables *tables, const struct store_query *query,
+static bool know_reasons(const struct tables *tables, const struct letters_query *query,
                          struct list_known *known) {
     if (query->reason_prefix.len == 0 || !is_in_depth(query))
         return true;
@@ -254,7 +254,7 @@ static void see_group(struct map_node *node, void *arg) {
 }
 
 /* And when letters of a fingerprint died: most of them within an incident. False: none ever did. */
-static bool know_group(const struct tables *tables, const struct store_query *query,
+static bool know_group(const struct tables *tables, const struct letters_query *query,
                        struct list_known *known) {
     if (!query->has_fingerprint || query->fingerprint == 0 || !is_in_depth(query))
         return true;
@@ -264,7 +264,7 @@ static bool know_group(const struct tables *tables, const struct store_query *qu
 }
 
 /* False: memory knows that nothing matches. */
-static bool know(struct sqlite_store *self, const struct store_query *query, struct arena *arena,
+static bool know(struct sqlite_store *self, const struct letters_query *query, struct arena *arena,
                  struct list_known *out) {
     const struct tables *tables = &self->front.tables;
     pthread_mutex_lock(&self->front.mutex);
@@ -276,7 +276,7 @@ static bool know(struct sqlite_store *self, const struct store_query *query, str
     return possible;
 }
 
-static void narrow_to_group(const struct list_known *known, struct store_query *query) {
+static void narrow_to_group(const struct list_known *known, struct letters_query *query) {
     if (known->last.ms == 0)
         return;
     if (known->first.ms > query->since.ms)
@@ -287,7 +287,7 @@ static void narrow_to_group(const struct list_known *known, struct store_query *
 
 /* The same, by when letters died. */
 static bool narrow(struct sqlite_store *self, const struct list_known *known,
-                   struct store_query *query) {
+                   struct letters_query *query) {
     struct traits_wanted wanted = traits_wanted(query, known->queue);
     if (!page_by_death(query))
         return true;
@@ -298,7 +298,7 @@ static bool narrow(struct sqlite_store *self, const struct list_known *known,
 static enum status read_page(struct sqlite_store *self, struct listing *listing,
                              const struct list_known *known, bool possible, struct err *err) {
     struct list_sql sql;
-    struct store_query query = *listing->query;
+    struct letters_query query = *listing->query;
     possible = possible && narrow(self, known, &query);
     enum status status = list_sql_build(&sql, &query, known, listing->arena, err);
     if (status == STATUS_OK && possible)
@@ -306,11 +306,11 @@ static enum status read_page(struct sqlite_store *self, struct listing *listing,
     return status;
 }
 
-enum status list_read(struct store *store, const struct store_query *query, struct arena *arena,
-                      struct store_page *out, struct err *err) {
-    struct sqlite_store *self = parts_of(store);
+enum status list_read(struct letters *letters, const struct letters_query *query,
+                      struct arena *arena, struct letters_page *out, struct err *err) {
+    struct sqlite_store *self = parts_of_letters(letters);
     struct list_known known;
-    *out = (struct store_page){.behind = fold_wait(self)};
+    *out = (struct letters_page){.unlisted = fold_wait(self)};
     bool possible = know(self, query, arena, &known);
     struct listing listing = listing_new(self, query, arena, out);
     database_lock(self->list_db);
@@ -324,7 +324,7 @@ enum status list_read(struct store *store, const struct store_query *query, stru
 /* ---- counted ---- */
 
 static enum status add_sum(struct sqlite_store *self, const struct list_sql *sql, enum state state,
-                           struct store_sum *out, struct err *err) {
+                           struct letters_sum *out, struct err *err) {
     sqlite3_stmt *stmt = NULL;
     enum status status = list_sql_prepare(sql, self->list_db->db, &stmt, err);
     while (status == STATUS_OK && database_next(self->list_db, stmt, &status, err)) {
@@ -338,10 +338,10 @@ static enum status add_sum(struct sqlite_store *self, const struct list_sql *sql
     return status;
 }
 
-static enum status sum_states(struct sqlite_store *self, const struct store_query *asked,
+static enum status sum_states(struct sqlite_store *self, const struct letters_query *asked,
                               const struct list_known *known, struct arena *arena,
-                              struct store_sum *out, struct err *err) {
-    struct store_query query = *asked;
+                              struct letters_sum *out, struct err *err) {
+    struct letters_query query = *asked;
     bool possible = narrow(self, known, &query);
     enum status status = STATUS_OK;
     for (int state = 0; status == STATUS_OK && possible && state < STATE_COUNT; state++) {
@@ -356,14 +356,14 @@ static enum status sum_states(struct sqlite_store *self, const struct store_quer
     return status;
 }
 
-enum status list_sum(struct store *store, const struct store_query *query, struct store_sum *out,
-                     struct err *err) {
-    struct sqlite_store *self = parts_of(store);
+enum status list_sum(struct letters *letters, const struct letters_query *query,
+                     struct letters_sum *out, struct err *err) {
+    struct sqlite_store *self = parts_of_letters(letters);
     struct list_known known;
     struct arena arena;
     enum status status = STATUS_OK;
     arena_init_heap(&arena, SUM_ARENA_CHUNK);
-    *out = (struct store_sum){.newest = WALL_NEVER, .behind = fold_wait(self)};
+    *out = (struct letters_sum){.newest = WALL_NEVER, .unlisted = fold_wait(self)};
     if (know(self, query, &arena, &known)) {
         database_lock(self->list_db);
         status = sum_states(self, query, &known, &arena, out, err);

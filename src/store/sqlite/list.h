@@ -4,10 +4,10 @@
 
 #include "store/sqlite/parts.h"
 
-enum status list_read(struct store *store, const struct store_query *query, struct arena *arena,
-                      struct store_page *out, struct err *err);
+enum status list_read(struct letters *letters, const struct letters_query *query,
+                      struct arena *arena, struct letters_page *out, struct err *err);
 
-enum status list_sum(struct store *store, const struct store_query *query, struct store_sum *out,
-                     struct err *err);
+enum status list_sum(struct letters *letters, const struct letters_query *query,
+                     struct letters_sum *out, struct err *err);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct building {
     struct list_sql *sql;
-    const struct store_query *query;
+    const struct letters_query *query;
     const struct list_known *known;
     struct buf text;
     struct arena *arena;
@@ -53,7 +53,7 @@ static void filter_reason(struct building *building) {
 }
 
 static void filter_texts(struct building *building) {
-    const struct store_query *query = building->query;
+    const struct letters_query *query = building->query;
     const struct {
         const char *condition;
         struct bytes value;
@@ -72,7 +72,7 @@ static void filter_texts(struct building *building) {
 }
 
 static void filter_marks(struct building *building) {
-    const struct store_query *query = building->query;
+    const struct letters_query *query = building->query;
     if (query->queue.len > 0)
         where_number(building, "queue = ?", building->known->queue);
     if (query->letters)
@@ -86,9 +86,9 @@ static void filter_marks(struct building *building) {
     }
     if (query->min_attempts > 0)
         where_number(building, "attempts >= ?", query->min_attempts);
-    if (query->escalated != STORE_ANY)
-        buf_str(&building->text,
-                query->escalated == STORE_YES ? " AND escalated_ms <> 0" : " AND escalated_ms = 0");
+    if (query->escalated != LETTERS_ANY)
+        buf_str(&building->text, query->escalated == LETTERS_YES ? " AND escalated_ms <> 0"
+                                                                 : " AND escalated_ms = 0");
 }
 
 static void filter_reasons(struct building *building) {
@@ -122,7 +122,7 @@ static void filter_traits(struct building *building) {
 /* Along the index SQLite starts at one bound, and of two it may take the wrong one: then every page
  * begins with all that was on the pages before. So the bound that the other implies is left out. */
 static bool is_past_time(const struct building *building) {
-    const struct store_query *query = building->query;
+    const struct letters_query *query = building->query;
     return query->oldest_first ? query->since.ms > building->after.dead_ms
                                : query->until.ms != 0 && query->until.ms <= building->after.dead_ms;
 }
@@ -133,7 +133,7 @@ static bool is_behind_cursor(const struct building *building, bool since) {
 }
 
 static void filter_times(struct building *building) {
-    const struct store_query *query = building->query;
+    const struct letters_query *query = building->query;
     const char *since = "dead_ms >= ?", *until = "dead_ms < ?";
     if (!building->by_death) {
         since = "iif(dead_ms <> 0, dead_ms, created_ms) >= ?";
@@ -333,7 +333,7 @@ static void filter_all(struct building *building) {
     filter_words(building);
 }
 
-enum status list_sql_build(struct list_sql *out, const struct store_query *query,
+enum status list_sql_build(struct list_sql *out, const struct letters_query *query,
                            const struct list_known *known, struct arena *arena, struct err *err) {
     out->value_count = 0;
     struct building building = {.sql = out,
@@ -369,10 +369,10 @@ enum status list_sql_build(struct list_sql *out, const struct store_query *query
     return status;
 }
 
-enum status list_sql_build_sum(struct list_sql *out, const struct store_query *query,
+enum status list_sql_build_sum(struct list_sql *out, const struct letters_query *query,
                                const struct list_known *known, struct arena *arena,
                                struct err *err) {
-    const struct store_query any_adopted = {.has_cause = true, .cause = CAUSE_ADOPTED};
+    const struct letters_query any_adopted = {.has_cause = true, .cause = CAUSE_ADOPTED};
     struct traits_wanted adopted = traits_wanted(&any_adopted, 0);
     out->value_count = 0;
     struct building building = {

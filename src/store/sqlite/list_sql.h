@@ -4,7 +4,7 @@
 
 #include <sqlite3.h>
 
-#include "port/store.h"
+#include "port/letters.h"
 
 enum { LIST_VALUES_MAX = 48, LIST_SQL_MAX = 4096, LIST_REASONS_MAX = 8 };
 
@@ -32,11 +32,11 @@ struct list_known {
 };
 
 /* Texts are borrowed or in the arena. INVALID: cursor or search text. */
-enum status list_sql_build(struct list_sql *out, const struct store_query *query,
+enum status list_sql_build(struct list_sql *out, const struct letters_query *query,
                            const struct list_known *known, struct arena *arena, struct err *err);
 /* One row: how many letters of that one state, the newest death, how many may be adopted. */
 enum { LIST_SUM_COUNT, LIST_SUM_NEWEST, LIST_SUM_ADOPTED };
-enum status list_sql_build_sum(struct list_sql *out, const struct store_query *query,
+enum status list_sql_build_sum(struct list_sql *out, const struct letters_query *query,
                                const struct list_known *known, struct arena *arena,
                                struct err *err);
 /* The caller finalizes. */

@@ -95,7 +95,7 @@ static enum status load_groups(struct sqlite_store *self, struct err *err) {
     while (database_next(self->fold_db, stmt, &status, err)) {
         struct bounds row = {.stmt = stmt, .table = "groups", .row = 1, .err = err};
         struct bytes name = bounds_name(&row, 0);
-        struct store_group group = {
+        struct letters_group group = {
             .count = bounds_count(&row, 2),
             .total = bounds_count(&row, 3),
             .first_seen = {bounds_time(&row, 4)},

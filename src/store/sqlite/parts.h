@@ -118,4 +118,8 @@ static inline struct sqlite_store *parts_of(struct store *store) {
     return CONTAINER_OF(store, struct sqlite_store, front.port);
 }
 
+static inline struct sqlite_store *parts_of_letters(struct letters *letters) {
+    return CONTAINER_OF(letters, struct sqlite_store, front.letters);
+}
+
 #endif

@@ -471,9 +471,9 @@ static enum status find(struct sqlite_store *self, struct bytes queue_name, stru
     return STATUS_OK;
 }
 
-enum status reader_get(struct store *store, struct bytes queue, struct bytes id,
+enum status reader_get(struct letters *letters, struct bytes queue, struct bytes id,
                        struct message **out, struct err *err) {
-    struct sqlite_store *self = parts_of(store);
+    struct sqlite_store *self = parts_of_letters(letters);
     struct found found = {0};
     pthread_mutex_lock(&self->front.mutex);
     enum status status = find(self, queue, id, &found, err);
@@ -541,9 +541,9 @@ static enum status file_holds(struct sqlite_store *self, uint32_t queue, const s
     return status;
 }
 
-enum status reader_holds(struct store *store, uint32_t queue, const struct bytes *ids, size_t count,
-                         bool *out, struct err *err) {
-    struct sqlite_store *self = parts_of(store);
+enum status reader_holds(struct letters *letters, uint32_t queue, const struct bytes *ids,
+                         size_t count, bool *out, struct err *err) {
+    struct sqlite_store *self = parts_of_letters(letters);
     if (count == 0)
         return STATUS_OK;
     pthread_mutex_lock(&self->front.mutex);
@@ -554,9 +554,9 @@ enum status reader_holds(struct store *store, uint32_t queue, const struct bytes
     return status;
 }
 
-enum status reader_get_seq(struct store *store, uint64_t seq, struct message **out,
+enum status reader_get_seq(struct letters *letters, uint64_t seq, struct message **out,
                            struct err *err) {
-    struct sqlite_store *self = parts_of(store);
+    struct sqlite_store *self = parts_of_letters(letters);
     struct location at = {.seq = seq, .envelope_place = PLACE_FILE, .body_place = PLACE_FILE};
     pthread_mutex_lock(&self->front.mutex);
     const struct entry *entry = tables_find(&self->front.tables, seq);

@@ -15,11 +15,11 @@ size_t reader_take_blocked(struct store *store, uint32_t queue, size_t limit, st
 size_t reader_take_for_room(struct store *store, uint32_t queue, struct bytes dlq,
                             struct message **out, size_t max);
 void reader_give_back(struct store *store, struct message *held_take, struct mono due);
-enum status reader_get(struct store *store, struct bytes queue, struct bytes id,
+enum status reader_get(struct letters *letters, struct bytes queue, struct bytes id,
                        struct message **out, struct err *err);
-enum status reader_holds(struct store *store, uint32_t queue, const struct bytes *ids, size_t count,
-                         bool *out, struct err *err);
-enum status reader_get_seq(struct store *store, uint64_t seq, struct message **out,
+enum status reader_holds(struct letters *letters, uint32_t queue, const struct bytes *ids,
+                         size_t count, bool *out, struct err *err);
+enum status reader_get_seq(struct letters *letters, uint64_t seq, struct message **out,
                            struct err *err);
 
 /* The file that a message's stored body names, being a stub of a large one. */

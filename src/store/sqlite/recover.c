@@ -151,13 +151,14 @@ static enum status replay_mark(struct replayed *replayed) {
 }
 
 static enum status replay_keep(struct replayed *replayed) {
-    struct store_keep keep;
-    if (!keeps_decode(replayed->record, &keep))
+    struct keeps_decoded decoded;
+    struct store_keep *keep = &decoded.keep;
+    if (!keeps_decode(replayed->record, &decoded))
         return not_ours(replayed->position, replayed->err);
-    struct blob *value = keep.value.ptr ? blob_of(keep.value) : NULL;
+    struct blob *value = keep->value.ptr ? blob_of(keep->value) : NULL;
     if (value)
-        keep.value.ptr = value->data;
-    keeps_set(&replayed->self->front.tables.keeps, replayed->record->queue, &keep, value);
+        keep->value.ptr = value->data;
+    keeps_set(&replayed->self->front.tables.keeps, replayed->record->queue, keep, value);
     blob_free(value);
     return STATUS_OK;
 }

@@ -115,9 +115,9 @@ static enum status salvage_mark(struct doctor *doctor, const struct record *reco
 }
 
 static enum status salvage_keep(struct doctor *doctor, const struct record *record) {
-    struct store_keep keep;
-    if (keeps_decode(record, &keep))
-        return keep_rows_set(&doctor->file, record->queue, &keep, &doctor->err);
+    struct keeps_decoded decoded;
+    if (keeps_decode(record, &decoded))
+        return keep_rows_set(&doctor->file, record->queue, &decoded.keep, &doctor->err);
     doctor->lost++;
     return STATUS_OK;
 }

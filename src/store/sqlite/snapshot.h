@@ -49,7 +49,7 @@ struct snapshot_keep {
 
 struct snapshot_group {
     const struct name *dlq;
-    struct store_group group;
+    struct letters_group group;
 };
 
 struct snapshot {

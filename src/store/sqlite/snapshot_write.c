@@ -147,7 +147,7 @@ static enum status write_groups(const struct snapshot *snapshot, struct database
                                 struct err *err) {
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < snapshot->group_count; i++) {
-        const struct store_group *group = &snapshot->groups[i].group;
+        const struct letters_group *group = &snapshot->groups[i].group;
         const int64_t numbers[] = {(int64_t)group->count, (int64_t)group->total,
                                    group->first_seen.ms, group->last_seen.ms,
                                    (int64_t)group->sample};

@@ -108,7 +108,7 @@ static struct span of_wanted(const struct spread *spread, const struct traits_wa
     return span;
 }
 
-static void narrow(struct store_query *query, struct span span) {
+static void narrow(struct letters_query *query, struct span span) {
     if (span.from > query->since.ms)
         query->since.ms = span.from;
     if (span.to < INT64_MAX && (query->until.ms == 0 || span.to + 1 < query->until.ms))
@@ -116,7 +116,7 @@ static void narrow(struct store_query *query, struct span span) {
 }
 
 bool spread_narrow(struct spread *spread, const struct traits_wanted *wanted,
-                   const struct bytes *reasons, size_t reason_count, struct store_query *query) {
+                   const struct bytes *reasons, size_t reason_count, struct letters_query *query) {
     if (wanted->mask == 0 && wanted->least == 0 && reason_count == 0)
         return true;
     pthread_mutex_lock(&spread->mutex);

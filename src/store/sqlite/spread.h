@@ -29,6 +29,6 @@ void spread_stop(struct spread *spread); /* reading, where that is under way */
 /* Narrows the query's since and until to when letters died that may match it: with these traits and
  * with one of these reasons (none: whatever they are). False: there are none. */
 bool spread_narrow(struct spread *spread, const struct traits_wanted *wanted,
-                   const struct bytes *reasons, size_t reason_count, struct store_query *query);
+                   const struct bytes *reasons, size_t reason_count, struct letters_query *query);
 
 #endif

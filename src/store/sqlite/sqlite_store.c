@@ -44,11 +44,19 @@ static void health(struct store *store, struct store_health *out) {
         out->writable = false;
         err_set(&out->trouble, STATUS_FULL, "%s", parts_full_text);
     }
-    out->fold_behind = parts_behind(self);
-    out->reserve_bytes = self->reserve_bytes;
+    out->unlisted = parts_behind(self);
+    uint64_t reserve = self->reserve_bytes;
     pthread_mutex_unlock(&self->front.mutex);
-    out->journal_bytes = journal_bytes(self->journal); /* atomic: a sync must not keep us waiting */
-    out->wal_bytes = self->options.threads ? wal_bytes(self) : 0;
+    const struct store_gauge gauges[] = {
+        /* atomic: a sync must not keep us waiting */
+        {"impound_store_journal_bytes", "Size of the journal.", journal_bytes(self->journal)},
+        {"impound_store_wal_bytes", "Size of SQLite's write-ahead log.",
+         self->options.threads ? wal_bytes(self) : 0},
+        {"impound_store_reserve_bytes",
+         "Disk space reserved for deletions; 0 while the disk is full.", reserve},
+    };
+    memcpy(out->gauges, gauges, sizeof gauges);
+    out->gauge_count = sizeof gauges / sizeof *gauges;
 }
 
 /* ---- opening and closing ---- */
@@ -87,20 +95,23 @@ static const struct store_vtable vtable = {
     .counts = front_counts,
     .next_seq = front_next_seq,
     .queue_facts = front_queue_facts,
-    .get = reader_get,
-    .holds = reader_holds,
-    .get_seq = reader_get_seq,
-    .list = list_read,
-    .sum = list_sum,
-    .kept = keep_rows_get,
-    .kept_list = keep_rows_list,
-    .groups = front_groups,
     .dlq_depth = front_dlq_depth,
-    .dlq = front_dlq,
-    .dlq_names = front_dlq_names,
     .health = health,
     .listen = front_listen,
     .close = close_store,
+};
+
+static const struct letters_vtable letters = {
+    .get = reader_get,
+    .get_seq = reader_get_seq,
+    .holds = reader_holds,
+    .list = list_read,
+    .sum = list_sum,
+    .note = keep_rows_get,
+    .notes = keep_rows_list,
+    .groups = front_groups,
+    .dlq = front_dlq,
+    .dlq_names = front_dlq_names,
 };
 
 /* A commit of one message must fit into a segment of the journal, with room for its envelope. */
@@ -113,7 +124,7 @@ static uint64_t large_above(const struct sqlite_store_options *options) {
 
 static struct sqlite_store *store_new(const struct sqlite_store_options *options) {
     struct sqlite_store *self = memory_new(sizeof *self);
-    front_init(&self->front, &vtable);
+    front_init(&self->front, &vtable, &letters);
     self->front.tables.keeps.file = true;
     paging_init(self, options->waiting_max);
     self->options = *options;

@@ -4,7 +4,7 @@
 
 #include "port/clock.h"
 #include "port/disk.h"
-#include "port/store.h"
+#include "port/letters.h"
 
 struct sqlite_store_options {
     const char *path;  /* "impound.db"; the journal lives in "<path>.d/" */

@@ -77,10 +77,10 @@ static void want_text(struct traits_wanted *wanted, enum trait trait, struct byt
     want(wanted, trait, text.len > 0, put_text(trait, text));
 }
 
-struct traits_wanted traits_wanted(const struct store_query *query, uint32_t queue) {
+struct traits_wanted traits_wanted(const struct letters_query *query, uint32_t queue) {
     struct traits_wanted wanted = {.least = put_attempts(query->min_attempts)};
-    want(&wanted, TRAIT_ESCALATED, query->escalated != STORE_ANY,
-         put(TRAIT_ESCALATED, query->escalated == STORE_YES));
+    want(&wanted, TRAIT_ESCALATED, query->escalated != LETTERS_ANY,
+         put(TRAIT_ESCALATED, query->escalated == LETTERS_YES));
     if (query->has_cause)
         want_text(&wanted, TRAIT_CAUSE, bytes_of(cause_text(query->cause)));
     want(&wanted, TRAIT_QUEUE, query->queue.len > 0, put(TRAIT_QUEUE, queue));

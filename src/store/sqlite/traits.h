@@ -15,7 +15,7 @@
 #include <sqlite3.h>
 
 #include "core/envelope.h"
-#include "port/store.h"
+#include "port/letters.h"
 
 /* name, first bit, bits */
 #define TRAITS(X)                                                                                  \
@@ -45,7 +45,7 @@ int64_t traits_escalated(void); /* what an escalated one has besides */
 struct traits_wanted {
     int64_t mask, value, least;
 };
-struct traits_wanted traits_wanted(const struct store_query *query, uint32_t queue);
+struct traits_wanted traits_wanted(const struct letters_query *query, uint32_t queue);
 bool traits_is_wanted(const struct traits_wanted *wanted, enum trait trait);
 int64_t traits_reason_mask(void);
 int64_t traits_reason(struct bytes reason);

@@ -297,7 +297,7 @@ static void enqueue(struct sqlite_store *self, struct batch *batch) {
     self->last = &batch->next;
     if (self->writing) /* and looks again before it rests */
         return;
-    if (batch->commit->waits && self->options.threads)
+    if (batch->commit->caller_waits && self->options.threads)
         lead(self);
     else
         pthread_cond_signal(&self->submitted);

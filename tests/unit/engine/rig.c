@@ -149,9 +149,8 @@ static void copy_file(const char *from, const char *to) {
 static void give_everything_back(struct rig *rig) {
     for (size_t seq = 0; seq < RIG_IDS_MAX; seq++) {
         struct message *held;
-        if (rig->ids[seq][0] &&
-            rig->store->vtable->get(rig->store, BYTES_NONE, bytes_of(rig->ids[seq]), &held, NULL) ==
-                STATUS_OK)
+        if (rig->ids[seq][0] && letters_get(rig->store->letters, BYTES_NONE,
+                                            bytes_of(rig->ids[seq]), &held, NULL) == STATUS_OK)
             rig->store->vtable->give_back(rig->store, held, rig->now.mono);
     }
 }
@@ -318,7 +317,7 @@ const struct envelope *rig_look(struct rig *rig, const char *id) {
     message_free(rig->looked_at);
     rig->looked_at = NULL;
     enum status status =
-        rig->store->vtable->get(rig->store, BYTES_NONE, bytes_of(id), &rig->looked_at, NULL);
+        letters_get(rig->store->letters, BYTES_NONE, bytes_of(id), &rig->looked_at, NULL);
     return status == STATUS_OK ? &rig->looked_at->envelope : NULL;
 }
 

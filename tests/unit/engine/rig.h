@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include "engine/state.h"
+#include "port/letters.h"
 
 enum {
     RIG_HANDLERS = 3,
@@ -68,7 +69,8 @@ struct rig {
     struct instant now;
     void (*tick)(struct rig *rig); /* called whenever the clock is read; may be NULL */
     struct store *store;
-    struct store_vtable store_vtable; /* the store's own, but submit is logged */
+    struct store_vtable store_vtable;     /* the store's own, but submit is logged */
+    struct letters_vtable letters_vtable; /* the store's own, for a test to change */
     void (*submit)(struct store *store, struct store_commit *commit);
     struct engine *engine;
     struct mono next; /* what the last turn returned */

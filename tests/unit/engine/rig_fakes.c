@@ -214,6 +214,8 @@ void rig_fakes_init(struct rig *rig) {
     rig->store_vtable = *rig->store->vtable;
     rig->store_vtable.submit = submit;
     rig->store->vtable = &rig->store_vtable;
+    rig->letters_vtable = *rig->store->letters->vtable;
+    rig->store->letters->vtable = &rig->letters_vtable;
     rig->jq.vtable = &jq_vtable;
     rig->spill.vtable = &spill_vtable;
 }

@@ -169,9 +169,9 @@ static struct rig *rig_spilling(void) {
 
 static uint64_t spilled(struct rig *rig) {
     struct arena arena;
-    struct store_dlq dlq;
+    struct letters_dlq dlq;
     arena_init_heap(&arena, 1024);
-    rig->store->vtable->dlq(rig->store, BYTES("q.dlq"), rig->now.wall, &arena, &dlq);
+    letters_dlq(rig->store->letters, BYTES("q.dlq"), rig->now.wall, &arena, &dlq, NULL);
     arena_free(&arena);
     return dlq.spilled;
 }

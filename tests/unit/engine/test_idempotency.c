@@ -190,8 +190,8 @@ static void a_duplicate_gets_the_first_answer_under_its_own_id(void **state) {
     struct arena arena;
     struct bytes value;
     arena_init_heap(&arena, 256);
-    assert_int_equal(rig->store->vtable->kept(rig->store, 0, SPACE_RESULT, BYTES("b"),
-                                              rig->now.wall, &arena, &value, NULL),
+    assert_int_equal(letters_note(rig->store->letters, 0, SPACE_RESULT, BYTES("b"), rig->now.wall,
+                                  &arena, &value, NULL),
                      STATUS_OK);
     assert_bytes(value, "{\"id\":\"a\"}");
     arena_free(&arena);

@@ -167,11 +167,11 @@ static void an_id_that_is_held_with_another_body_is_not_lost(void **state) {
     rig_clear_log(rig);
     rig_fail(rig, "a", 400);
     assert_int_equal(at_source(rig), 0);
-    struct store_dlq dlq;
+    struct letters_dlq dlq;
     struct arena arena;
     arena_init_heap(&arena, 1024);
     assert_int_equal(
-        rig->store->vtable->dlq(rig->store, BYTES("q.dlq"), rig->now.wall, &arena, &dlq),
+        letters_dlq(rig->store->letters, BYTES("q.dlq"), rig->now.wall, &arena, &dlq, NULL),
         STATUS_OK);
     assert_int_equal(dlq.depth, 2);
     arena_free(&arena);
@@ -227,9 +227,9 @@ static void a_letter_that_is_only_looked_at_stands_for_no_message(void **state) 
     rig_free(rig);
 }
 
-static enum status get_nothing(struct store *store, struct bytes queue, struct bytes id,
+static enum status get_nothing(struct letters *letters, struct bytes queue, struct bytes id,
                                struct message **out, struct err *err) {
-    (void)store, (void)queue, (void)id, (void)out;
+    (void)letters, (void)queue, (void)id, (void)out;
     return err_set(err, STATUS_IO, "the disk was told to fail");
 }
 
@@ -243,7 +243,7 @@ static void what_cannot_be_read_stands_for_no_message(void **state) {
     push(rig, "a");
     rig_rest(rig);
     rig_fail(rig, "a", 400);
-    rig->store_vtable.get = get_nothing;
+    rig->letters_vtable.get = get_nothing;
     rig_store(rig);
     rig_store(rig);
     assert_int_equal(at_source(rig), 0);

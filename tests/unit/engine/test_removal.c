@@ -39,8 +39,8 @@ static bool is_audited(struct rig *rig) {
     struct arena arena;
     struct bytes value;
     arena_init_heap(&arena, 256);
-    bool kept = rig->store->vtable->kept(rig->store, 0, SPACE_AUDIT, BYTES("entry"), rig->now.wall,
-                                         &arena, &value, NULL) == STATUS_OK;
+    bool kept = letters_note(rig->store->letters, 0, SPACE_AUDIT, BYTES("entry"), rig->now.wall,
+                             &arena, &value, NULL) == STATUS_OK;
     arena_free(&arena);
     return kept;
 }

@@ -48,14 +48,14 @@ static void an_answer_is_kept_by_the_commit_that_forgets_its_message(void **stat
     struct bytes value;
     arena_init_heap(&arena, 256);
     uint32_t queue = rig->store->vtable->queue_number(rig->store, BYTES("q"));
-    assert_int_equal(rig->store->vtable->kept(rig->store, queue, SPACE_RESULT, BYTES("a"),
-                                              rig->now.wall, &arena, &value, NULL),
+    assert_int_equal(letters_note(rig->store->letters, queue, SPACE_RESULT, BYTES("a"),
+                                  rig->now.wall, &arena, &value, NULL),
                      STATUS_OK);
     assert_bytes(value, "{\"id\":\"a\",\"queue\":\"q\",\"content_type\":\"application/json\","
                         "\"body\":{\"n\": 1.0},\"at\":\"2023-11-14T22:13:20.000Z\"}");
     struct wall later = {rig->now.wall.ms + 5000};
-    assert_int_equal(rig->store->vtable->kept(rig->store, queue, SPACE_RESULT, BYTES("a"), later,
-                                              &arena, &value, NULL),
+    assert_int_equal(letters_note(rig->store->letters, queue, SPACE_RESULT, BYTES("a"), later,
+                                  &arena, &value, NULL),
                      STATUS_NOT_FOUND);
     arena_free(&arena);
     rig_free(rig);

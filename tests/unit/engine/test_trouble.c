@@ -177,6 +177,40 @@ static void what_can_never_be_stored_is_told_as_why(void **state) {
     rig_free(rig);
 }
 
+/* ---- another node owns the queue ---- */
+
+static void a_fenced_commit_drops_its_queue_without_acknowledging(void **state) {
+    (void)state;
+    struct rig *rig = rig_in_trouble(STATUS_FENCED, SIZE_MAX);
+    for (int i = 0; i < 3; i++)
+        rig_pass(rig, RECORD_RETRY_LAST_MS);
+    rig_assert_log(rig, ""); /* neither settled nor submitted again, and c is not handed over */
+    assert_int_equal(rig->call_count, 2);
+    assert_int_equal(rig_open_calls(rig), 0);
+    rig_free(rig);
+}
+
+static void what_shared_a_commit_with_a_fenced_queue_is_submitted_again(void **state) {
+    (void)state;
+    struct rig *rig = rig_new((struct rig_options){.queues = 2, .deferred = true});
+    rig_open(rig);
+    rig_push(rig, "a");
+    rig_push_to(rig, "q1", "b");
+    rig_rest(rig);
+    rig_answer(rig, "a", (struct outcome){.ending = ENDING_OK, .retry_after_ms = -1});
+    rig_answer(rig, "b", (struct outcome){.ending = ENDING_OK, .retry_after_ms = -1});
+    rig_rest(rig);
+    rig_clear_log(rig);
+    fake_store_fail(rig->store, STATUS_FENCED, 1); /* the first op's queue: q */
+    rig_store(rig);
+    rig_assert_log(rig, "submit:forget(b)");
+    rig_store(rig);
+    rig_assert_log(rig, "settle(b)");
+    rig_assert_gone(rig, "b");
+    assert_non_null(rig_look(rig, "a"));
+    rig_free(rig);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_refused_is_submitted_again_and_settled_once),
@@ -188,6 +222,8 @@ int main(void) {
         cmocka_unit_test(a_pause_that_is_refused_says_so_and_is_written_later),
         cmocka_unit_test(a_halt_is_written_when_the_store_takes_it),
         cmocka_unit_test(what_can_never_be_stored_is_told_as_why),
+        cmocka_unit_test(a_fenced_commit_drops_its_queue_without_acknowledging),
+        cmocka_unit_test(what_shared_a_commit_with_a_fenced_queue_is_submitted_again),
     };
     return cmocka_run_group_tests_name("trouble", tests, NULL, NULL);
 }

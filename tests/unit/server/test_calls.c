@@ -172,13 +172,12 @@ static void a_store_that_nobody_writes_to_is_found_ready_again(void **state) {
     client_expect(client_get(&world, "/readyz"), 503, "the store cannot commit");
     client_expect(client_get(&world, "/readyz"), 200, "\"halted\":[]");
     struct arena arena;
-    struct store_kept kept;
+    struct letters_note kept;
     size_t count;
     struct err err;
     arena_init_heap(&arena, 4096);
-    assert_int_equal(world.store->vtable->kept_list(world.store, SPACE_ARRIVALS, BYTES_NONE,
-                                                    BYTES_NONE, false, 1, &arena, &kept, &count,
-                                                    &err),
+    assert_int_equal(letters_notes(world.store->letters, SPACE_ARRIVALS, BYTES_NONE, BYTES_NONE,
+                                   false, 1, &arena, &kept, &count, &err),
                      STATUS_OK);
     assert_int_equal(count, 0); /* what it tried with is gone */
     arena_free(&arena);

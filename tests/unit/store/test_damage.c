@@ -131,7 +131,7 @@ static bool is_whole(struct yard *yard, int number) {
     struct message *held = NULL;
     struct err err;
     id_of(number, id);
-    if (yard->store->vtable->get(yard->store, BYTES_NONE, bytes_of(id), &held, &err) != STATUS_OK)
+    if (letters_get(yard->store->letters, BYTES_NONE, bytes_of(id), &held, &err) != STATUS_OK)
         return false;
     bool whole = bytes_eq(held->body, body_of(number, body));
     message_free(held);
@@ -149,17 +149,20 @@ static int count_whole(struct yard *yard) {
 static void work(struct yard *yard) {
     struct store *store = yard->store;
     struct arena arena;
-    struct store_page page;
-    struct store_group *groups;
-    struct store_dlq dlq;
+    struct letters_page page;
+    struct letters_group *groups;
+    struct letters_dlq dlq;
     struct bytes *names;
     arena_init_heap(&arena, 4096);
-    struct store_query query = {.letters = true, .limit = 100};
-    (void)store->vtable->list(store, &query, &arena, &page, &yard->err);
-    (void)store->vtable->groups(store, BYTES_NONE, &arena, &groups);
-    size_t dlqs = store->vtable->dlq_names(store, &arena, &names);
+    struct letters_query query = {.letters = true, .limit = 100};
+    (void)letters_list(store->letters, &query, &arena, &page, &yard->err);
+    size_t group_count;
+    (void)letters_groups(store->letters, BYTES_NONE, &arena, &groups, &group_count, NULL);
+    size_t dlqs;
+    (void)letters_dlq_names(store->letters, &arena, &names, &dlqs, NULL);
     for (size_t i = 0; i < dlqs; i++)
-        (void)store->vtable->dlq(store, names[i], (struct wall){1700000000000}, &arena, &dlq);
+        (void)letters_dlq(store->letters, names[i], (struct wall){1700000000000}, &arena, &dlq,
+                          NULL);
     uint32_t queue = store->vtable->queue_number(store, BYTES("orders"));
     struct message *taken[WAITING];
     size_t count = store->vtable->take(store, queue, TAKE_READY, read_clock(NULL), taken, 2);
@@ -172,7 +175,7 @@ static void work(struct yard *yard) {
         char id[16];
         struct message *held = NULL;
         id_of(1000 + i, id);
-        if (store->vtable->get(store, BYTES_NONE, bytes_of(id), &held, &yard->err) != STATUS_OK)
+        if (letters_get(store->letters, BYTES_NONE, bytes_of(id), &held, &yard->err) != STATUS_OK)
             continue;
         struct store_op forget = {.kind = STORE_FORGET, .seq = held->seq};
         (void)commit_one(yard, &forget);
@@ -346,8 +349,7 @@ static void a_pack_that_is_gone_comes_back_from_the_journal(void **state) {
 
 static struct message *get(struct yard *yard, const char *id) {
     struct message *held = NULL;
-    if (yard->store->vtable->get(yard->store, BYTES_NONE, bytes_of(id), &held, &yard->err) !=
-        STATUS_OK)
+    if (letters_get(yard->store->letters, BYTES_NONE, bytes_of(id), &held, &yard->err) != STATUS_OK)
         return NULL;
     return held;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "core/note_space.h"
 #include "sim_disk.h"
 #include "sim_vfs.h"
 #include "store/sqlite/database.h"
@@ -111,8 +112,7 @@ static size_t count_held(struct clinic *clinic) {
         snprintf(id, sizeof id, "m%d", i);
         struct message *held = NULL;
         struct err err;
-        if (clinic->store->vtable->get(clinic->store, BYTES_NONE, bytes_of(id), &held, &err) !=
-            STATUS_OK)
+        if (letters_get(clinic->store->letters, BYTES_NONE, bytes_of(id), &held, &err) != STATUS_OK)
             continue;
         assert_true(bytes_eq(held->body, held->envelope.id));
         message_free(held);
@@ -177,9 +177,13 @@ static void a_group_that_lies_is_found_and_made_again(void **state) {
     assert_int_equal(examine(clinic, false), STATUS_OK);
     open_store(clinic);
     struct arena arena;
-    struct store_group *groups = NULL;
+    struct letters_group *groups = NULL;
     arena_init_heap(&arena, 256);
-    assert_int_equal(clinic->store->vtable->groups(clinic->store, BYTES_NONE, &arena, &groups), 1);
+    size_t count;
+    assert_int_equal(
+        letters_groups(clinic->store->letters, BYTES_NONE, &arena, &groups, &count, NULL),
+        STATUS_OK);
+    assert_int_equal(count, 1);
     assert_int_equal(groups[0].count, MESSAGES);
     arena_free(&arena);
     clinic->store->vtable->close(clinic->store);
@@ -207,13 +211,13 @@ static void what_was_decided_and_kept_is_salvaged_too(void **state) {
     open_store(clinic);
     struct message *held = NULL;
     struct err err;
-    assert_int_equal(
-        clinic->store->vtable->get(clinic->store, BYTES_NONE, BYTES("m0"), &held, &err), STATUS_OK);
+    assert_int_equal(letters_get(clinic->store->letters, BYTES_NONE, BYTES("m0"), &held, &err),
+                     STATUS_OK);
     assert_int_equal(held->envelope.state, STATE_DISCARDED);
     assert_bytes(held->envelope.why, "old");
     struct bytes value;
-    assert_int_equal(clinic->store->vtable->kept(clinic->store, 0, SPACE_AUDIT, BYTES("who"),
-                                                 (struct wall){1}, &held->arena, &value, &err),
+    assert_int_equal(letters_note(clinic->store->letters, 0, SPACE_AUDIT, BYTES("who"),
+                                  (struct wall){1}, &held->arena, &value, &err),
                      STATUS_OK);
     assert_bytes(value, "what");
     message_free(held);

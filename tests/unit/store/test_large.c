@@ -193,7 +193,7 @@ static enum status forget(struct store *store, uint64_t seq) {
 static char body_in(struct store *store, struct bytes id) {
     struct message *held = NULL;
     struct err err;
-    if (store->vtable->get(store, BYTES_NONE, id, &held, &err) != STATUS_OK ||
+    if (letters_get(store->letters, BYTES_NONE, id, &held, &err) != STATUS_OK ||
         held->envelope.body_damaged) {
         message_free(held);
         return 0;
@@ -264,7 +264,7 @@ static void test_the_file_of_a_message_gets_the_id_of_its_letter(void **state) {
     assert_true(has_file() && is_whole(store));
     struct message *held = NULL;
     struct err err;
-    assert_int_equal(store->vtable->get(store, BYTES_NONE, bytes_of(letter_id), &held, &err),
+    assert_int_equal(letters_get(store->letters, BYTES_NONE, bytes_of(letter_id), &held, &err),
                      STATUS_OK);
     char named[96];
     snprintf(named, sizeof named, "impound.db.large/%s", letter_id);
@@ -423,7 +423,7 @@ static void check_damage(size_t which, bool folded) {
     store = open_store();
     struct message *held = NULL;
     struct err err;
-    assert_int_equal(store->vtable->get(store, BYTES_NONE, bytes_of(letter_id), &held, &err),
+    assert_int_equal(letters_get(store->letters, BYTES_NONE, bytes_of(letter_id), &held, &err),
                      STATUS_OK);
     assert_true(held->envelope.body_damaged);
     assert_int_equal(held->envelope.size, LARGE);
@@ -479,12 +479,12 @@ static void test_a_letter_without_its_file_is_shown(void **state) {
     store = open_store();
     struct message *held = NULL;
     struct err err;
-    assert_int_equal(store->vtable->get(store, BYTES_NONE, bytes_of(letter_id), &held, &err),
+    assert_int_equal(letters_get(store->letters, BYTES_NONE, bytes_of(letter_id), &held, &err),
                      STATUS_OK);
     assert_true(held->envelope.body_damaged);
     message_free(held);
     held = NULL;
-    assert_int_equal(store->vtable->get_seq(store, seq, &held, &err), STATUS_CORRUPT);
+    assert_int_equal(letters_get_seq(store->letters, seq, &held, &err), STATUS_CORRUPT);
     assert_null(held); /* so that a caller may free it */
     store->vtable->close(store);
 }

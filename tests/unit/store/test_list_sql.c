@@ -40,7 +40,7 @@ static int pages_seen(sqlite3 *db) {
     return seen;
 }
 
-static struct cost cost_of(sqlite3 *db, const struct store_query *query) {
+static struct cost cost_of(sqlite3 *db, const struct letters_query *query) {
     struct arena arena;
     struct list_sql sql;
     struct err err;
@@ -64,8 +64,8 @@ static struct cost cost_of(sqlite3 *db, const struct store_query *query) {
 static void words_that_no_error_has_cost_no_look_at_any_letter(void **state) {
     (void)state;
     sqlite3 *db = open_filled();
-    struct store_query found = {.letters = true, .limit = 10, .text = BYTES("value price")};
-    struct store_query none = {.letters = true, .limit = 10, .text = BYTES("price timeout")};
+    struct letters_query found = {.letters = true, .limit = 10, .text = BYTES("value price")};
+    struct letters_query none = {.letters = true, .limit = 10, .text = BYTES("price timeout")};
     assert_int_equal(cost_of(db, &found).rows, 11); /* one more tells that there are more */
     struct cost cost = cost_of(db, &none);
     assert_int_equal(cost.rows, 0);
@@ -110,11 +110,11 @@ static void words_are_found_by_the_number_of_their_text(void **state) {
 static void a_list_of_one_state_follows_the_index_alone(void **state) {
     (void)state;
     sqlite3 *db = open_filled();
-    struct store_query one = {.letters = true,
-                              .limit = 100,
-                              .dlq = BYTES("orders.dlq"),
-                              .states = 1u << STATE_PENDING_REVIEW};
-    struct store_query two = one;
+    struct letters_query one = {.letters = true,
+                                .limit = 100,
+                                .dlq = BYTES("orders.dlq"),
+                                .states = 1u << STATE_PENDING_REVIEW};
+    struct letters_query two = one;
     two.states |= 1u << STATE_REPLAYING;
     for (int oldest_first = 0; oldest_first < 2; oldest_first++) {
         one.oldest_first = two.oldest_first = oldest_first;
@@ -132,7 +132,7 @@ static void a_list_of_one_state_follows_the_index_alone(void **state) {
 /* A row costs a page or two, the whole index some hundred. */
 static void a_filter_that_nothing_matches_looks_at_no_row(void **state) {
     (void)state;
-    const struct store_query none[] = {
+    const struct letters_query none[] = {
         {.category = BYTES("nobody's")},
         {.error_type = BYTES("NoError")},
         {.key = BYTES("k1")},
@@ -140,7 +140,7 @@ static void a_filter_that_nothing_matches_looks_at_no_row(void **state) {
         {.has_fingerprint = true, .fingerprint = 0xabcdef},
         {.min_attempts = 2},
         {.min_attempts = 1000},
-        {.escalated = STORE_YES},
+        {.escalated = LETTERS_YES},
         {.text = BYTES("once")},
     };
     sqlite3 *db = open_filled();
@@ -148,7 +148,7 @@ static void a_filter_that_nothing_matches_looks_at_no_row(void **state) {
                                   NULL, NULL, NULL),
                      SQLITE_OK);
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
-        struct store_query query = none[i];
+        struct letters_query query = none[i];
         query.letters = true;
         query.limit = 10;
         query.states = 1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING;
@@ -167,13 +167,13 @@ static void a_page_does_not_begin_with_the_pages_before(void **state) {
     (void)state;
     sqlite3 *db = open_filled();
     for (int oldest_first = 0; oldest_first < 2; oldest_first++) {
-        struct store_query query = {.letters = true,
-                                    .limit = 10,
-                                    .dlq = BYTES("orders.dlq"),
-                                    .states = 1u << STATE_PENDING_REVIEW,
-                                    .oldest_first = oldest_first,
-                                    .since = {100},
-                                    .until = {4901}};
+        struct letters_query query = {.letters = true,
+                                      .limit = 10,
+                                      .dlq = BYTES("orders.dlq"),
+                                      .states = 1u << STATE_PENDING_REVIEW,
+                                      .oldest_first = oldest_first,
+                                      .since = {100},
+                                      .until = {4901}};
         int first = cost_of(db, &query).steps;
         query.cursor = oldest_first ? BYTES("d4500.4500") : BYTES("d500.500");
         struct cost cost = cost_of(db, &query);
@@ -193,10 +193,10 @@ static void a_page_does_not_begin_with_the_pages_before(void **state) {
 static void letters_of_one_moment_are_not_sorted(void **state) {
     (void)state;
     sqlite3 *db = open_filled();
-    struct store_query query = {.letters = true,
-                                .limit = 10,
-                                .dlq = BYTES("orders.dlq"),
-                                .states = 1u << STATE_PENDING_REVIEW};
+    struct letters_query query = {.letters = true,
+                                  .limit = 10,
+                                  .dlq = BYTES("orders.dlq"),
+                                  .states = 1u << STATE_PENDING_REVIEW};
     assert_int_equal(sqlite3_exec(db, "UPDATE messages SET dead_ms = 1", NULL, NULL, NULL),
                      SQLITE_OK);
     struct cost cost = cost_of(db, &query);

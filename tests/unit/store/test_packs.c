@@ -135,8 +135,8 @@ static enum status read_one(struct lab *lab, int number) {
     char id[PATH], body[BODY];
     struct message *held = NULL;
     struct err err;
-    enum status status = lab->store->vtable->get(lab->store, BYTES("orders"),
-                                                 bytes_of(id_of(number, id)), &held, &err);
+    enum status status =
+        letters_get(lab->store->letters, BYTES("orders"), bytes_of(id_of(number, id)), &held, &err);
     if (status == STATUS_OK) {
         fill_body(number, body);
         assert_true(bytes_eq(held->body, (struct bytes){body, BODY}));
@@ -437,9 +437,9 @@ static void bodies_of_any_size_are_read_as_they_were_put(void **state) {
     assert_int_equal(open_store(lab, &err), STATUS_OK);
     for (int i = 0; i < COUNT; i++) {
         struct message *held = NULL;
-        assert_int_equal(lab->store->vtable->get(lab->store, BYTES("orders"),
-                                                 bytes_of(id_of(i, id)), &held, &err),
-                         STATUS_OK);
+        assert_int_equal(
+            letters_get(lab->store->letters, BYTES("orders"), bytes_of(id_of(i, id)), &held, &err),
+            STATUS_OK);
         memset(body, 'a' + i, sizes[i]);
         assert_true(bytes_eq(held->body, (struct bytes){body, sizes[i]}));
         message_free(held);

@@ -132,8 +132,7 @@ static bool reports(struct ward *ward, const char *text) {
 static struct message *find(struct ward *ward, const char *id) {
     struct message *held = NULL;
     struct err err;
-    enum status status =
-        ward->store->vtable->get(ward->store, BYTES_NONE, bytes_of(id), &held, &err);
+    enum status status = letters_get(ward->store->letters, BYTES_NONE, bytes_of(id), &held, &err);
     return status == STATUS_OK ? held : NULL;
 }
 

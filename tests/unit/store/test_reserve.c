@@ -121,7 +121,8 @@ static bool is_full(struct yard *yard) {
     struct store_health health;
     yard->store->vtable->health(yard->store, &health);
     assert_true(health.writable || strstr(health.trouble.text, "the disk is full"));
-    assert_int_equal(health.reserve_bytes, health.writable ? SEGMENT_BYTES : 0);
+    assert_int_equal(store_gauge_value(&health, "impound_store_reserve_bytes"),
+                     health.writable ? SEGMENT_BYTES : 0);
     return !health.writable;
 }
 
@@ -186,7 +187,7 @@ static void assert_all_held(struct yard *yard) {
     for (int i = 0; i < yard->count; i++) {
         struct message *held = NULL;
         struct err err = {0};
-        if (yard->store->vtable->get_seq(yard->store, yard->seqs[i], &held, &err) != STATUS_OK)
+        if (letters_get_seq(yard->store->letters, yard->seqs[i], &held, &err) != STATUS_OK)
             fail_msg("letter %d of %d: %s", i, yard->count, err.text);
         assert_int_equal(held->body.len, BODY_BYTES);
         message_free(held);

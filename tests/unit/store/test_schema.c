@@ -37,24 +37,24 @@ static void write_old_file(const char *old_schema, const char *path) {
 
 /* Every filter finds what was there before it had an index. */
 static void check_lists(struct store *store, struct arena *arena) {
-    const struct store_query queries[] = {
+    const struct letters_query queries[] = {
         {.letters = true, .queue = BYTES("orders")},
         {.letters = true, .category = BYTES("bug")},
         {.letters = true, .reason_prefix = BYTES("r")},
         {.letters = true, .has_cause = true, .cause = CAUSE_TERMINAL},
         {.letters = true, .has_fingerprint = true, .fingerprint = 0xab},
         {.letters = true, .min_attempts = 1},
-        {.letters = true, .escalated = STORE_NO},
+        {.letters = true, .escalated = LETTERS_NO},
     };
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
-        struct store_query query = queries[i];
-        struct store_page page;
+        struct letters_query query = queries[i];
+        struct letters_page page;
         struct err err;
         query.limit = 10;
-        assert_int_equal(store->vtable->list(store, &query, arena, &page, &err), STATUS_OK);
+        assert_int_equal(letters_list(store->letters, &query, arena, &page, &err), STATUS_OK);
         assert_int_equal(page.count, 2);
         query.states = 1u << STATE_PENDING_REVIEW;
-        assert_int_equal(store->vtable->list(store, &query, arena, &page, &err), STATUS_OK);
+        assert_int_equal(letters_list(store->letters, &query, arena, &page, &err), STATUS_OK);
         assert_int_equal(page.count, 1);
     }
 }
@@ -62,23 +62,26 @@ static void check_lists(struct store *store, struct arena *arena) {
 static void check(struct store *store) {
     struct arena arena;
     arena_init_heap(&arena, 4096);
-    struct store_group *groups = NULL;
+    struct letters_group *groups = NULL;
     struct message *held = NULL;
     struct err err;
-    assert_int_equal(store->vtable->get(store, BYTES("orders"), BYTES("L-a"), &held, &err),
+    assert_int_equal(letters_get(store->letters, BYTES("orders"), BYTES("L-a"), &held, &err),
                      STATUS_OK);
     assert_bytes(held->body, "1");
     message_free(held);
     assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), 1);
-    struct store_dlq dlq;
-    assert_int_equal(
-        store->vtable->dlq(store, BYTES("orders.dlq"), (struct wall){1700000010000}, &arena, &dlq),
-        STATUS_OK);
+    struct letters_dlq dlq;
+    assert_int_equal(letters_dlq(store->letters, BYTES("orders.dlq"), (struct wall){1700000010000},
+                                 &arena, &dlq, NULL),
+                     STATUS_OK);
     assert_int_equal(dlq.by_state[STATE_PENDING_REVIEW], 1);
     assert_int_equal(dlq.by_state[STATE_REPLAYING], 0);
     assert_int_equal(dlq.by_state[STATE_RESOLVED], 1);
     assert_int_equal(dlq.by_state[STATE_DISCARDED], 0);
-    assert_int_equal(store->vtable->groups(store, BYTES_NONE, &arena, &groups), 1);
+    size_t count;
+    assert_int_equal(letters_groups(store->letters, BYTES_NONE, &arena, &groups, &count, NULL),
+                     STATUS_OK);
+    assert_int_equal(count, 1);
     assert_int_equal(groups[0].fingerprint, 0xab);
     assert_int_equal(groups[0].count, 1);
     assert_int_equal(groups[0].total, 2);

@@ -38,7 +38,7 @@ static void add(const char *category, const char *reason, uint32_t attempts, int
     spread_add(spread, &letter, 1);
 }
 
-static bool narrow(struct store_query *query, const struct bytes *reasons, size_t count) {
+static bool narrow(struct letters_query *query, const struct bytes *reasons, size_t count) {
     struct traits_wanted wanted = traits_wanted(query, 1);
     return spread_narrow(spread, &wanted, reasons, count, query);
 }
@@ -49,19 +49,19 @@ static void a_query_is_narrowed_to_when_they_died(void **state) {
     add("rare", "b", 3, 5000);
     add("rare", "c", 40, 6000);
     add("common", "a", 1, 9000);
-    struct store_query rare = {.category = BYTES("rare")};
+    struct letters_query rare = {.category = BYTES("rare")};
     assert_true(narrow(&rare, NULL, 0));
     assert_int_equal(rare.since.ms, 5000);
     assert_int_equal(rare.until.ms, 6001);
-    struct store_query narrower = {.category = BYTES("rare"), .since = {5500}, .until = {5600}};
+    struct letters_query narrower = {.category = BYTES("rare"), .since = {5500}, .until = {5600}};
     assert_true(narrow(&narrower, NULL, 0));
     assert_int_equal(narrower.since.ms, 5500);
     assert_int_equal(narrower.until.ms, 5600);
-    struct store_query often = {.min_attempts = 2};
+    struct letters_query often = {.min_attempts = 2};
     assert_true(narrow(&often, NULL, 0));
     assert_int_equal(often.since.ms, 5000);
     assert_int_equal(often.until.ms, 6001);
-    struct store_query more = {.min_attempts = 1000}; /* as 40 is: all beyond 30 are one */
+    struct letters_query more = {.min_attempts = 1000}; /* as 40 is: all beyond 30 are one */
     assert_true(narrow(&more, NULL, 0));
     assert_int_equal(more.since.ms, 6000);
 }
@@ -72,7 +72,7 @@ static void one_of_several_reasons_will_do(void **state) {
     add("x", "b", 1, 2000);
     add("x", "c", 1, 3000);
     const struct bytes reasons[] = {BYTES("a"), BYTES("b")};
-    struct store_query query = {.reason_prefix = BYTES("?")};
+    struct letters_query query = {.reason_prefix = BYTES("?")};
     assert_true(narrow(&query, reasons, 2));
     assert_int_equal(query.since.ms, 1000);
     assert_int_equal(query.until.ms, 2001);
@@ -82,11 +82,11 @@ static void what_nobody_has_is_nowhere(void **state) {
     (void)state;
     add("common", "a", 1, 1000);
     add("other", "a", 2, 2000);
-    struct store_query none = {.category = BYTES("nobody's")};
+    struct letters_query none = {.category = BYTES("nobody's")};
     assert_false(narrow(&none, NULL, 0));
-    struct store_query never_both = {.category = BYTES("common"), .min_attempts = 2};
+    struct letters_query never_both = {.category = BYTES("common"), .min_attempts = 2};
     assert_false(narrow(&never_both, NULL, 0));
-    struct store_query all = {.letters = true};
+    struct letters_query all = {.letters = true};
     assert_true(narrow(&all, NULL, 0));
     assert_int_equal(all.since.ms, 0);
     assert_int_equal(all.until.ms, 0);
@@ -106,7 +106,7 @@ static void what_was_in_the_file_before_is_known(void **state) {
         STATUS_OK);
     assert_int_equal(spread_read(spread, &database, &err), STATUS_OK);
     add("old", "a", 1, 900);
-    struct store_query query = {.category = BYTES("old")};
+    struct letters_query query = {.category = BYTES("old")};
     assert_true(narrow(&query, NULL, 0));
     assert_int_equal(query.since.ms, 700);
     assert_int_equal(query.until.ms, 901);
@@ -118,7 +118,7 @@ static void before_the_file_is_read_nothing_is_narrowed(void **state) {
     struct spread *known = spread;
     spread = spread_new();
     add("common", "a", 1, 1000);
-    struct store_query query = {.category = BYTES("old")};
+    struct letters_query query = {.category = BYTES("old")};
     assert_true(narrow(&query, NULL, 0));
     assert_int_equal(query.since.ms, 0);
     assert_int_equal(query.until.ms, 0);

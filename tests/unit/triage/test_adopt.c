@@ -206,9 +206,9 @@ static void push(const char *id, const char *body) {
 }
 
 static size_t letters(struct envelope **out) {
-    struct store_query query = {.letters = true, .limit = 1000, .oldest_first = true};
-    struct store_page page;
-    assert_int_equal(store->vtable->list(store, &query, &arena, &page, &err), STATUS_OK);
+    struct letters_query query = {.letters = true, .limit = 1000, .oldest_first = true};
+    struct letters_page page;
+    assert_int_equal(letters_list(store->letters, &query, &arena, &page, &err), STATUS_OK);
     *out = arena_alloc(&arena, (page.count + 1) * sizeof **out);
     for (size_t i = 0; i < page.count; i++)
         assert_int_equal(envelope_restore(page.rows[i].envelope, &arena, &(*out)[i], &err),
@@ -231,7 +231,7 @@ static void assert_letters(size_t read_only, size_t ours) {
 
 static void decide(struct bytes letter_id, enum state as) {
     struct message *held;
-    assert_int_equal(store->vtable->get(store, BYTES_NONE, letter_id, &held, &err), STATUS_OK);
+    assert_int_equal(letters_get(store->letters, BYTES_NONE, letter_id, &held, &err), STATUS_OK);
     held->envelope.state = as;
     held->envelope.resolution = as == STATE_RESOLVED ? RESOLUTION_REPLAYED : RESOLUTION_NONE;
     struct store_op op = {.kind = STORE_UPDATE,
@@ -386,7 +386,7 @@ static void remember_as_before(void) {
     message_free(held);
     struct bytes name = name_of(identity.text), before = name_of(identity.place);
     assert_int_equal(
-        store->vtable->kept(store, 0, SPACE_ADOPTED, name, now.wall, &arena, &value, &err),
+        letters_note(store->letters, 0, SPACE_ADOPTED, name, now.wall, &arena, &value, &err),
         STATUS_OK);
     struct store_op ops[] = {
         {.kind = STORE_KEEP, .keep = {.space = SPACE_ADOPTED, .name = before, .value = value}},

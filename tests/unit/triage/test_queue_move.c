@@ -64,7 +64,7 @@ static struct queue_moved rename_orders(void) {
 
 static void assert_held(const char *queue, const char *id, bool held) {
     struct message *found = NULL;
-    assert_int_equal(store->vtable->get(store, bytes_of(queue), bytes_of(id), &found, &err),
+    assert_int_equal(letters_get(store->letters, bytes_of(queue), bytes_of(id), &found, &err),
                      held ? STATUS_OK : STATUS_NOT_FOUND);
     message_free(found);
 }
@@ -123,7 +123,7 @@ static void what_is_being_replayed_stays_and_is_named(void **state) {
 
 /* ---- texts that are kept ---- */
 
-static void keep(const char *queue, enum store_space space, const char *name, const char *value,
+static void keep(const char *queue, const char *space, const char *name, const char *value,
                  int64_t expires_ms) {
     struct store_op op = {.kind = STORE_KEEP,
                           .queue = store->vtable->queue_number(store, bytes_of(queue)),
@@ -135,11 +135,10 @@ static void keep(const char *queue, enum store_space space, const char *name, co
 }
 
 /* Empty: nothing is kept at that time. */
-static struct bytes kept(const char *queue, enum store_space space, const char *name,
-                         int64_t at_ms) {
+static struct bytes kept(const char *queue, const char *space, const char *name, int64_t at_ms) {
     struct bytes value = BYTES("");
-    store->vtable->kept(store, store->vtable->queue_number(store, bytes_of(queue)), space,
-                        bytes_of(name), (struct wall){at_ms}, &arena, &value, &err);
+    letters_note(store->letters, store->vtable->queue_number(store, bytes_of(queue)), space,
+                 bytes_of(name), (struct wall){at_ms}, &arena, &value, &err);
     return value;
 }
 

@@ -392,8 +392,8 @@ static void whoever_orders_it_may_name_it_and_keep_a_note_of_it(void **state) {
         .space = SPACE_TRIAGE, .name = BYTES("orders.dlq/0"), .value = BYTES("{\"at\":1}")};
     begin(&order, id);
     assert_string_equal(id, chosen);
-    assert_int_equal(store->vtable->kept(store, 0, SPACE_TRIAGE, BYTES("orders.dlq/0"), now.wall,
-                                         &arena, &kept, &err),
+    assert_int_equal(letters_note(store->letters, 0, SPACE_TRIAGE, BYTES("orders.dlq/0"), now.wall,
+                                  &arena, &kept, &err),
                      STATUS_OK);
     assert_bytes(kept, "{\"at\":1}");
     assert_int_equal(replays_ended(replays, bytes_of(id), &outcome, &err), STATUS_OK);
@@ -729,8 +729,8 @@ static void a_letter_too_large_for_one_commit_is_sent_in_two(void **state) {
     assert_int_equal(number_at(run_to_end(id), "resolved"), LETTERS);
     for (size_t i = 0; i < LETTERS; i++)
         assert_int_equal(times_sent[i], 1);
-    assert_int_equal(store->vtable->kept(store, 0, SPACE_ORIGINAL, BYTES("l-1"), now.wall, &arena,
-                                         &original, &err),
+    assert_int_equal(letters_note(store->letters, 0, SPACE_ORIGINAL, BYTES("l-1"), now.wall, &arena,
+                                  &original, &err),
                      STATUS_OK);
     assert_int_equal(original.len, SIZE);
 }
@@ -799,7 +799,7 @@ static void letters_that_were_replayed_too_often_are_escalated(void **state) {
     struct json replay = run_to_end(id);
     assert_int_equal(number_at(replay, "skipped"), 3);
     assert_int_equal(handled, 0);
-    assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("l-1"), &held, &err), STATUS_OK);
+    assert_int_equal(letters_get(store->letters, BYTES_NONE, BYTES("l-1"), &held, &err), STATUS_OK);
     assert_int_not_equal(held->envelope.escalated_at.ms, WALL_NEVER.ms);
     assert_int_equal(held->envelope.state, STATE_PENDING_REVIEW);
     message_free(held);
@@ -811,7 +811,7 @@ static void a_letter_that_somebody_decides_meanwhile_is_skipped(void **state) {
     struct message *held;
     struct replay_order order = order_of(3);
     begin(&order, id);
-    assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("l-2"), &held, &err), STATUS_OK);
+    assert_int_equal(letters_get(store->letters, BYTES_NONE, BYTES("l-2"), &held, &err), STATUS_OK);
     submit((struct store_op){.kind = STORE_MARK,
                              .queue = queue_number,
                              .seq = held->seq,
@@ -846,7 +846,7 @@ static void come_back_dead(unsigned number) {
     char id[32];
     struct message *held;
     snprintf(id, sizeof id, "l-%u", number);
-    assert_int_equal(store->vtable->get(store, BYTES("orders"), bytes_of(id), &held, &err),
+    assert_int_equal(letters_get(store->letters, BYTES("orders"), bytes_of(id), &held, &err),
                      STATUS_OK);
     assert_int_equal(held->envelope.state, STATE_RESOLVED);
     held->envelope.state = STATE_PENDING_REVIEW;
@@ -970,7 +970,7 @@ static void letters_go_with_their_mark_and_their_round_waits(void **state) {
     begin(&order, id);
     replays_step(replays, now);
     replays_step(replays, now);
-    assert_int_equal(store->vtable->get(store, BYTES("orders"), BYTES("l-0"), &held, &err),
+    assert_int_equal(letters_get(store->letters, BYTES("orders"), BYTES("l-0"), &held, &err),
                      STATUS_OK);
     assert_int_equal(held->envelope.state, STATE_REPLAYING);
     assert_true(held->envelope.to_origin);

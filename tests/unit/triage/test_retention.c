@@ -18,7 +18,7 @@ static char folder[64];
 static unsigned case_number;
 static char root[128];
 static struct store *store;
-static const struct store_vtable *sound; /* while another stands in its place */
+static const struct letters_vtable *sound; /* while another stands in its place */
 static struct triage triage;
 static struct instant now;
 static struct arena arena;
@@ -89,15 +89,15 @@ static enum status sweep(uint64_t *gone) {
 
 static bool is_held(const char *id) {
     struct message *held = NULL;
-    bool yes = store->vtable->get(store, BYTES_NONE, bytes_of(id), &held, &err) == STATUS_OK;
+    bool yes = letters_get(store->letters, BYTES_NONE, bytes_of(id), &held, &err) == STATUS_OK;
     message_free(held);
     return yes;
 }
 
 static bool has_original(const char *id) {
     struct bytes value;
-    return store->vtable->kept(store, 0, SPACE_ORIGINAL, bytes_of(id), now.wall, &arena, &value,
-                               &err) == STATUS_OK;
+    return letters_note(store->letters, 0, SPACE_ORIGINAL, bytes_of(id), now.wall, &arena, &value,
+                        &err) == STATUS_OK;
 }
 
 static struct bytes archives(void) {
@@ -155,7 +155,7 @@ static void what_cannot_be_archived_stays(void **state) {
     assert_true(is_held("old") && has_original("old"));
 }
 
-static enum status get_all_but_the_first(struct store *from, uint64_t seq, struct message **out,
+static enum status get_all_but_the_first(struct letters *from, uint64_t seq, struct message **out,
                                          struct err *why) {
     if (seq == 1)
         return err_set(why, STATUS_CORRUPT, "damaged");
@@ -168,12 +168,12 @@ static void what_cannot_be_read_stays_alone(void **state) {
     put_letter("damaged", STATE_RESOLVED, 3);
     put_letter("resolved", STATE_RESOLVED, 2);
     put_letter("discarded", STATE_DISCARDED, 2);
-    sound = store->vtable;
-    struct store_vtable damaged = *sound;
+    sound = store->letters->vtable;
+    struct letters_vtable damaged = *sound;
     damaged.get_seq = get_all_but_the_first;
-    store->vtable = &damaged;
+    store->letters->vtable = &damaged;
     enum status status = sweep(&gone);
-    store->vtable = sound;
+    store->letters->vtable = sound;
     assert_int_equal(status, STATUS_OK);
     assert_int_equal(gone, 2);
     assert_true(is_held("damaged"));
@@ -206,7 +206,8 @@ static void an_unresolved_letter_expires_and_is_kept_as_resolved(void **state) {
     put_letter("open", STATE_PENDING_REVIEW, 2);
     assert_int_equal(sweep(&gone), STATUS_OK);
     assert_int_equal(gone, 1);
-    assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("open"), &held, &err), STATUS_OK);
+    assert_int_equal(letters_get(store->letters, BYTES_NONE, BYTES("open"), &held, &err),
+                     STATUS_OK);
     assert_int_equal(held->envelope.state, STATE_RESOLVED);
     assert_int_equal(held->envelope.resolution, RESOLUTION_EXPIRED);
     assert_int_equal(held->envelope.resolved_at.ms, now.wall.ms);

@@ -236,8 +236,8 @@ static void pages_and_a_note_are_as_many_as_are_asked_for(void **state) {
         .space = SPACE_TRIAGE, .name = BYTES("orders.dlq/0"), .value = BYTES("{}")};
     assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
     assert_int_equal(result.changed, 2 * QUERY_LIMIT_MAX);
-    assert_int_equal(store->vtable->kept(store, 0, SPACE_TRIAGE, BYTES("orders.dlq/0"),
-                                         triage_now(&triage).wall, &arena, &kept, &err),
+    assert_int_equal(letters_note(store->letters, 0, SPACE_TRIAGE, BYTES("orders.dlq/0"),
+                                  triage_now(&triage).wall, &arena, &kept, &err),
                      STATUS_OK);
     assert_bytes(kept, "{}");
 }
@@ -258,7 +258,7 @@ static void ids_are_visited_as_given_when_that_is_asked_for(void **state) {
     assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
     assert_int_equal(result.changed, 1);
     struct message *held;
-    assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("l-1"), &held, &err), STATUS_OK);
+    assert_int_equal(letters_get(store->letters, BYTES_NONE, BYTES("l-1"), &held, &err), STATUS_OK);
     assert_int_equal(held->envelope.state, STATE_DISCARDED); /* the first, not the newest */
     message_free(held);
 }
@@ -349,10 +349,10 @@ static void an_entry_of_the_audit_is_kept_for_its_time(void **state) {
     assert_int_equal(triage_commit(&triage, &op, 1, &err), STATUS_OK);
     struct wall last = {entry.at.ms + AUDIT_KEPT_MS - 1}, over = {entry.at.ms + AUDIT_KEPT_MS + 1};
     assert_int_equal(
-        store->vtable->kept(store, 0, SPACE_AUDIT, bytes_of(entry.id), last, &arena, &text, &err),
+        letters_note(store->letters, 0, SPACE_AUDIT, bytes_of(entry.id), last, &arena, &text, &err),
         STATUS_OK);
     assert_int_equal(
-        store->vtable->kept(store, 0, SPACE_AUDIT, bytes_of(entry.id), over, &arena, &text, &err),
+        letters_note(store->letters, 0, SPACE_AUDIT, bytes_of(entry.id), over, &arena, &text, &err),
         STATUS_NOT_FOUND);
 }
 

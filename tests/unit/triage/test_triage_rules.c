@@ -245,7 +245,7 @@ static bool says(struct bytes text, const char *what) {
 
 static enum state state_of(const char *id) {
     struct message *held = NULL;
-    assert_int_equal(store->vtable->get(store, BYTES_NONE, bytes_of(id), &held, &err), STATUS_OK);
+    assert_int_equal(letters_get(store->letters, BYTES_NONE, bytes_of(id), &held, &err), STATUS_OK);
     enum state is = held->envelope.state;
     message_free(held);
     return is;
@@ -253,7 +253,7 @@ static enum state state_of(const char *id) {
 
 static bool is_escalated(const char *id) {
     struct message *held = NULL;
-    assert_int_equal(store->vtable->get(store, BYTES_NONE, bytes_of(id), &held, &err), STATUS_OK);
+    assert_int_equal(letters_get(store->letters, BYTES_NONE, bytes_of(id), &held, &err), STATUS_OK);
     bool yes = held->envelope.escalated_at.ms != WALL_NEVER.ms;
     message_free(held);
     return yes;
@@ -536,7 +536,7 @@ static void archived_letters_are_on_disk_before_they_go(void **state) {
     unlink(root);
     run_for(MINUTE_MS); /* it is tried again soon */
     assert_int_equal(depth(), 0);
-    assert_int_equal(store->vtable->get(store, BYTES_NONE, BYTES("good-00"), NULL, &err),
+    assert_int_equal(letters_get(store->letters, BYTES_NONE, BYTES("good-00"), NULL, &err),
                      STATUS_NOT_FOUND);
     buf_init_heap(&text, TEXT_MAX);
     struct json_out json = json_out(&text);

@@ -103,9 +103,9 @@ static void numbers_have_their_limits(void **state) {
 static void escalated_is_yes_or_no(void **state) {
     (void)state;
     assert_int_equal(set("escalated", "true"), STATUS_OK);
-    assert_int_equal(query.filter.escalated, STORE_YES);
+    assert_int_equal(query.filter.escalated, LETTERS_YES);
     assert_int_equal(set("escalated", "false"), STATUS_OK);
-    assert_int_equal(query.filter.escalated, STORE_NO);
+    assert_int_equal(query.filter.escalated, LETTERS_NO);
     assert_refused("escalated", "maybe", "true or false");
 }
 

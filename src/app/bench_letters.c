@@ -1,4 +1,4 @@
-#include "app/letters.h"
+#include "app/bench_letters.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,8 +25,8 @@ static const struct {
 
 static const char hash[] = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
-struct letters *letters_new(void) {
-    struct letters *letters = memory_new(sizeof *letters);
+struct bench_letters *bench_letters_new(void) {
+    struct bench_letters *letters = memory_new(sizeof *letters);
     for (size_t i = 0; i < LETTERS_BODY; i++)
         letters->body[i] = (char)('a' + i * 7 % 26);
     for (size_t i = 0; i < LETTERS_TEXTS; i++)
@@ -60,7 +60,8 @@ static void make_id(char *to, uint64_t number, uint64_t mark, int64_t ms) {
     *to = '\0';
 }
 
-static void fill_failure(struct letters *letters, size_t at, uint64_t number, struct wall when) {
+static void fill_failure(struct bench_letters *letters, size_t at, uint64_t number,
+                         struct wall when) {
     struct envelope *envelope = &letters->envelopes[at];
     size_t kind = number % KINDS;
     envelope->category = bytes_of(kinds[kind].category);
@@ -84,7 +85,7 @@ static void fill_failure(struct letters *letters, size_t at, uint64_t number, st
     envelope->history_count = 1;
 }
 
-static void fill_one(struct letters *letters, size_t at, uint32_t queue, uint64_t number,
+static void fill_one(struct bench_letters *letters, size_t at, uint32_t queue, uint64_t number,
                      struct wall when) {
     struct envelope *envelope = &letters->envelopes[at];
     make_id(letters->ids[at][0], number, 0x8, when.ms);
@@ -115,18 +116,18 @@ static void fill_one(struct letters *letters, size_t at, uint32_t queue, uint64_
                                          .body = {letters->body, LETTERS_BODY}};
 }
 
-void letters_fill(struct letters *letters, uint32_t queue, uint64_t first, size_t count,
-                  struct wall dead_at) {
+void bench_letters_fill(struct bench_letters *letters, uint32_t queue, uint64_t first, size_t count,
+                        struct wall dead_at) {
     for (size_t i = 0; i < count; i++)
         fill_one(letters, i, queue, first + i, dead_at);
     letters->commit.ops = letters->ops;
     letters->commit.count = count;
 }
 
-size_t letters_size(struct letters *letters) {
+size_t bench_letters_size(struct bench_letters *letters) {
     struct buf text;
     buf_init_heap(&text, ENVELOPE_MAX);
-    letters_fill(letters, 1, 1, 1, (struct wall){1700000000000});
+    bench_letters_fill(letters, 1, 1, 1, (struct wall){1700000000000});
     envelope_store(&letters->envelopes[0], &text);
     size_t size = text.len + LETTERS_BODY;
     buf_free(&text);

@@ -1,7 +1,7 @@
-/* letters: dead letters as the engine would put them, made by number, with bodies of 1 KiB: for
- * measuring. */
-#ifndef APP_LETTERS_H
-#define APP_LETTERS_H
+/* bench_letters: dead letters as the engine would put them, made by number, with bodies of 1 KiB:
+ * for measuring. */
+#ifndef APP_BENCH_LETTERS_H
+#define APP_BENCH_LETTERS_H
 
 #include "port/store.h"
 
@@ -11,7 +11,7 @@ enum { LETTERS_BODY = 1024, LETTERS_GROUP_MAX = 1024, LETTERS_ID_SIZE = 40, LETT
 #define LETTERS_DLQ   BYTES("orders.dlq")
 
 /* One commit's worth, used again and again. */
-struct letters {
+struct bench_letters {
     struct store_commit commit;
     struct store_op ops[LETTERS_GROUP_MAX];
     struct envelope envelopes[LETTERS_GROUP_MAX];
@@ -21,11 +21,11 @@ struct letters {
     char body[LETTERS_BODY];
 };
 
-struct letters *letters_new(void);
+struct bench_letters *bench_letters_new(void);
 /* `count` new letters, numbered from `first`, that died at `dead_at`. */
-void letters_fill(struct letters *letters, uint32_t queue, uint64_t first, size_t count,
-                  struct wall dead_at);
+void bench_letters_fill(struct bench_letters *letters, uint32_t queue, uint64_t first, size_t count,
+                        struct wall dead_at);
 /* Bytes of one letter as the store records it: envelope and body. */
-size_t letters_size(struct letters *letters);
+size_t bench_letters_size(struct bench_letters *letters);
 
 #endif
