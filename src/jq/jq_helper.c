@@ -5,9 +5,10 @@
 #include "jq/jq_pool.h"
 
 #include <malloc.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -19,7 +20,7 @@ enum {
     FILES_OPEN = 3,
     KEPT_PROGRAMS = 64,
     MS_A_SECOND = 1000,
-    US_A_MS = 1000,
+    NS_A_MS = 1000000,
     SHARE_IN_USE = 4, /* between two jobs at most a quarter of the memory is in use */
 };
 
@@ -38,12 +39,22 @@ static void allow_cpu(uint32_t ms) {
     setrlimit(RLIMIT_CPU, &(struct rlimit){so_far + ms / MS_A_SECOND, RLIM_INFINITY});
 }
 
-/* After so much of the processor's time SIGPROF ends this process; 0: never. A program computes and
- * waits for nothing: while it does not run it is the machine that is busy. */
-static void set_clock(uint32_t ms) {
-    struct itimerval once = {
-        .it_value = {.tv_sec = ms / MS_A_SECOND, .tv_usec = ms % MS_A_SECOND * US_A_MS}};
-    if (setitimer(ITIMER_PROF, &once, NULL) != 0)
+/* The timer of CPU time whose end is SIGPROF. Not ITIMER_PROF: that one is charged by whole ticks
+ * of the kernel, and on a busy machine ends a program some ticks before its time. */
+static timer_t new_timer(void) {
+    struct sigevent end = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
+    timer_t timer;
+    if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &end, &timer) != 0)
+        abort();
+    return timer;
+}
+
+/* After so much CPU time SIGPROF ends this process; 0: never. A program computes and waits for
+ * nothing: while it does not run it is the machine that is busy. */
+static void set_timer(timer_t timer, uint32_t ms) {
+    struct itimerspec once = {
+        .it_value = {.tv_sec = ms / MS_A_SECOND, .tv_nsec = ms % MS_A_SECOND * NS_A_MS}};
+    if (timer_settime(timer, 0, &once, NULL) != 0)
         abort();
 }
 
@@ -67,24 +78,25 @@ static bool tell(struct jq_answer head, struct bytes text) {
     return told;
 }
 
-static bool run_timed(struct jq_run *run, const struct jq_request *request, struct buf *out,
-                      bool *truthy) {
+static bool run_timed(struct jq_run *run, const struct jq_request *request, timer_t timer,
+                      struct buf *out, bool *truthy) {
     allow_cpu(request->timeout_ms);
-    set_clock(request->timeout_ms);
+    set_timer(timer, request->timeout_ms);
     bool ok = jq_run_go(run, request->output_max, out, truthy);
-    set_clock(0);
+    set_timer(timer, 0);
     return ok;
 }
 
 /* False: there will be no more. */
-static bool serve(struct jq_run *run, const struct jq_request *request, const char *memory) {
+static bool serve(struct jq_run *run, const struct jq_request *request, const char *memory,
+                  timer_t timer) {
     struct bytes program = {memory, request->program_len};
     struct bytes input = {memory + request->program_len, request->input_len};
     struct buf out;
     buf_init_heap(&out, (size_t)request->output_max + JQ_ERROR_MAX);
     bool truthy = false;
     bool ok = jq_run_prepare(run, program, input, &out) &&
-              (request->compile_only || run_timed(run, request, &out, &truthy));
+              (request->compile_only || run_timed(run, request, timer, &out, &truthy));
     struct bytes text = ok ? buf_view(&out) : bytes_clip(buf_view(&out), JQ_ERROR_MAX);
     struct jq_answer head = {.failed = !ok, .truthy = truthy, .last = has_grown_too_large()};
     bool told = tell(head, text);
@@ -94,6 +106,7 @@ static bool serve(struct jq_run *run, const struct jq_request *request, const ch
 
 int jq_helper_main(void) {
     forbid_files();
+    timer_t timer = new_timer();
     struct jq_run *run = jq_run_new(KEPT_PROGRAMS);
     struct jq_request request;
     bool going = tell((struct jq_answer){0}, BYTES_NONE);
@@ -101,7 +114,7 @@ int jq_helper_main(void) {
         size_t len = (size_t)request.program_len + request.input_len;
         char *memory = memory_new(len + 1);
         allow_cpu(JQ_PREPARE_MS);
-        going = jq_wire_read(STDIN_FILENO, memory, len) && serve(run, &request, memory);
+        going = jq_wire_read(STDIN_FILENO, memory, len) && serve(run, &request, memory, timer);
         free(memory);
     }
     jq_run_free(run);
