@@ -105,7 +105,7 @@ enum status keep_rows_list(struct letters *letters, const char *space, struct by
                            struct letters_note *out, size_t *count, struct err *err) {
     struct sqlite_store *self = parts_of_letters(letters);
     struct keeps_range range = keeps_range(space, prefix, after, descending, arena);
-    range.now = clock_now(self->options.clock).wall;
+    range.now = steady_wall(self->opened, clock_now(self->options.clock));
     struct keeps_row *rows = NULL;
     struct merging merging = {.range = &range, .out = out, .limit = limit};
     pthread_mutex_lock(&self->front.mutex);

@@ -14,6 +14,7 @@ enum { SEGMENT_BYTES = 64 << 10, MESSAGES = 6, KEPT_AT_ONCE = 256 };
 struct clinic {
     struct clock clock; /* first: it is cast back */
     int64_t passed_ms;
+    int64_t leapt_ms; /* of the wall clock alone */
     struct sim_disk *disk;
     struct sim_vfs *vfs;
     struct sqlite_store_options options;
@@ -22,8 +23,9 @@ struct clinic {
 };
 
 static struct instant read_clock(struct clock *clock) {
-    int64_t passed_ms = ((const struct clinic *)clock)->passed_ms;
-    return (struct instant){{1700000000000 + passed_ms}, {1000 + passed_ms}};
+    const struct clinic *clinic = (const struct clinic *)clock;
+    return (struct instant){{1700000000000 + clinic->passed_ms + clinic->leapt_ms},
+                            {1000 + clinic->passed_ms}};
 }
 
 static void note_status(struct store_commit *commit, enum status status) {
@@ -249,6 +251,36 @@ static void what_expired_leaves_the_file(void **state) {
     clinic_free(clinic);
 }
 
+static size_t listed(struct clinic *clinic) {
+    struct store_kept out[4];
+    struct arena arena;
+    struct err err;
+    size_t count;
+    arena_init_heap(&arena, 4096);
+    assert_int_equal(clinic->store->vtable->kept_list(clinic->store, SPACE_DONE, BYTES_NONE,
+                                                      BYTES_NONE, false, 4, &arena, out, &count,
+                                                      &err),
+                     STATUS_OK);
+    arena_free(&arena);
+    return count;
+}
+
+static void a_leap_of_the_wall_clock_expires_no_listed_text(void **state) {
+    enum { HOUR_MS = 3600 * 1000 };
+    (void)state;
+    struct clinic *clinic = clinic_new();
+    open_store(clinic);
+    keep_until(clinic, "file", 1700000000000 + HOUR_MS);
+    sqlite_store_fold(clinic->store);
+    keep_until(clinic, "memory", 1700000000000 + HOUR_MS);
+    clinic->leapt_ms = 2 * HOUR_MS;
+    assert_int_equal(listed(clinic), 2);
+    clinic->passed_ms = HOUR_MS;
+    assert_int_equal(listed(clinic), 0);
+    clinic->store->vtable->close(clinic->store);
+    clinic_free(clinic);
+}
+
 /* In one commit: texts that expire as soon as the clock moves. */
 static void keep_many(struct clinic *clinic, int first) {
     struct store_op ops[KEPT_AT_ONCE];
@@ -314,6 +346,7 @@ int main(void) {
         cmocka_unit_test(what_was_decided_and_kept_is_salvaged_too),
         cmocka_unit_test(what_expired_leaves_the_file),
         cmocka_unit_test(what_expires_does_not_pile_up),
+        cmocka_unit_test(a_leap_of_the_wall_clock_expires_no_listed_text),
     };
     return cmocka_run_group_tests_name("doctor", tests, NULL, NULL);
 }
