@@ -38,7 +38,7 @@ bool config_limit_parse(struct bytes text, double *out, enum config_limit_unit *
         if (!number(bytes_trim(bytes_cut(text, 0, text.len - suffix.len)), out))
             return false;
         *out *= suffixes[i].factor;
-        return true;
+        return isfinite(*out);
     }
     *unit = LIMIT_DURATION;
     if (!duration_parse(text, &ms))
