@@ -161,6 +161,8 @@ static void put_changes(const struct config *config, struct buf *out) {
     struct buf text;
     buf_init_heap(&text, TEXT_MAX);
     behaviour_put(config, 0, &text);
+    if (text.len > 0)
+        buf_str(out, "# For those who used an earlier version:\n");
     for (struct bytes rest = buf_view(&text); rest.len;) {
         size_t end = bytes_find(rest, BYTES("\n"));
         buf_printf(out, "# %.*s\n", BYTES_ARG(bytes_cut(rest, 0, end)));

@@ -5,13 +5,14 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 
 import pytest
 
 from harness import IMPOUND, PATIENCE_S, ROOT, Server, eventually, free_port, impound
 
-PORT = 7070
+PORT, HOOK_PORT = 7070, 7071
 EXAMPLE = os.path.join(ROOT, "examples", "orders")
 PAGES = [os.path.join(ROOT, "README.md"), *sorted(glob.glob(os.path.join(ROOT, "docs", "*.md")))]
 
@@ -41,7 +42,7 @@ class Reader:
         self.home = self.folder = folder
         self.background = []
         # The README's own port where it can be had; elsewhere every mention of it is another one.
-        self.port = free_port(PORT)
+        self.port, self.hook_port = free_port(PORT), free_port(HOOK_PORT)
         (folder / "build").mkdir()
         (folder / "build" / "impound").symlink_to(os.path.abspath(IMPOUND))
         (folder / "examples").symlink_to(os.path.join(ROOT, "examples"))
@@ -53,7 +54,8 @@ class Reader:
         command = command.replace("cat >impound.yaml <<END\n",
                                   f"cat >impound.yaml <<END\nserver: {{listen: '127.0.0.1:{PORT}', jq_timeout: 30s}}\n")
         command = command.replace("timeout: 10s", "timeout: 1h")
-        return command.replace(f"127.0.0.1:{PORT}", f"127.0.0.1:{self.port}")
+        command = command.replace(f"127.0.0.1:{PORT}", f"127.0.0.1:{self.port}")
+        return command.replace(str(HOOK_PORT), str(self.hook_port))
 
     def shell(self, command):
         """The folder and the path that a command leaves behind are those of the next."""
@@ -70,6 +72,8 @@ class Reader:
         if command.endswith("&"):
             self.starts(command.rstrip("& "))
             return
+        if command == "cat alerts.log":
+            eventually(self.was_told, "the webhook is told within a few seconds")
         done = self.shell(command)
         assert done.returncode == 0, (command, done.stdout, done.stderr)
         if expected:
@@ -81,19 +85,26 @@ class Reader:
         queue = json.loads(self.shell("impound queues orders --json").stdout)
         return queue["depth"] == 0 and queue["in_flight"] == 0
 
+    def was_told(self, status="firing"):
+        return f"{status}  warning  DLQNotEmpty  orders.dlq" in self.shell("cat alerts.log").stdout
+
     def starts(self, command):
         process = subprocess.Popen(["bash", "-c", f"exec {command}"], cwd=self.folder, env=self.environment)
-        self.background.append(process)
+        is_impound = command.startswith("impound ")
+        self.background.append((process, 0 if is_impound else -signal.SIGTERM))
 
         def answers():
             assert process.poll() is None, f"{command} ended"
+            if not is_impound:
+                with socket.socket() as caller:
+                    return caller.connect_ex(("127.0.0.1", self.hook_port)) == 0
             return impound("queues", IMPOUND_URL=self.environment["IMPOUND_URL"]).returncode == 0
-        eventually(answers, f"{command} answers at port {self.port}")
+        eventually(answers, f"{command} answers at its port")
 
     def leaves(self):
-        for process in self.background:
+        for process, code in self.background:
             process.send_signal(signal.SIGTERM)
-            assert process.wait(PATIENCE_S) == 0
+            assert process.wait(PATIENCE_S) == code
 
 
 def test_the_tour_of_the_readme_works_as_it_is_written(tmp_path):
@@ -110,6 +121,8 @@ def test_the_tour_of_the_readme_works_as_it_is_written(tmp_path):
         assert "KeyError" in impound("show", "o-1", **url).stdout
         assert "KeyError" in impound("explain", "o-1", **url).stdout
         assert "o-1" in impound("ls", "orders.dlq", "--state", "resolved", **url).stdout
+        assert "DLQNewGroup" in reader.shell("cat alerts.log").stdout
+        eventually(lambda: reader.was_told("resolved"), "the webhook is told that it is over")
     finally:
         reader.leaves()
 

@@ -227,7 +227,9 @@ def test_check_names_settings_whose_meaning_changed(serve):
     server = serve(QUEUES)
     done = impound("check", "-c", server.config_path)
     assert done.returncode == 0
-    changed = [line for line in done.stdout.splitlines() if line.startswith("# changed in ")]
+    heading, *changed = [line for line in done.stdout.splitlines() if line.startswith("# ")]
+    assert heading == "# For those who used an earlier version:"
+    assert all(line.startswith("# changed in ") for line in changed)
     assert any("classify.presets: errors (queue orders)" in line for line in changed)
     assert any("poison.crashes (queue prices)" in line for line in changed)
     for setting in ("classify.presets (queue orders and 1 more)", "breaker.open (queue orders and 1 more)",
