@@ -37,6 +37,15 @@ def test_the_overview_says_what_the_server_says(full, tab):
     assert "reason=missing_key" in page.url
 
 
+def test_an_empty_list_says_so_in_the_middle_of_its_card(full, tab):
+    card = tab(full).open("letters?q=zzzz").get_by_role("region", name="Letters")
+    title = card.get_by_text("No letter matches")
+    expect(title).to_be_visible()
+    middle_of_title, middle_of_card = (box["x"] + box["width"] / 2 for box in (title.bounding_box(), card.bounding_box()))
+    assert abs(middle_of_title - middle_of_card) < 1
+    expect(card.locator("footer")).to_have_count(0)
+
+
 def test_no_reason_has_the_colour_of_a_category(full, tab):
     page = show(tab(full), "overview", full)
     colours = "dots => dots.map(dot => getComputedStyle(dot).backgroundColor)"

@@ -134,6 +134,15 @@ def test_commands_are_copied_as_they_stand_there(lot, tab):
         assert page.evaluate("navigator.clipboard.readText()") == command
 
 
+def test_a_letter_that_is_decided_offers_no_replay(lot, tab):
+    server = lot()
+    letter = world.report_bug(server, 1)
+    assert server.post(f"/v1/letters/{letter}/resolve", {"why": "by hand"}).status == 200
+    commands = tab(server).open(f"letters/{letter}").get_by_role("region", name="On the command line")
+    expect(commands.get_by_text(f"impound show {letter}")).to_be_visible()
+    expect(commands.get_by_text("impound replay")).to_have_count(0)
+
+
 def test_without_a_clipboard_the_page_says_so(lot, tab):
     server = lot()
     page = tab(server).open(f"letters/{world.report_bug(server, 1)}")
