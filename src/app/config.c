@@ -18,21 +18,42 @@ static bool read_dlqs_later(struct config_reader *reader, const struct config_no
     return true;
 }
 
+static bool has_queues(const struct config_printer *p, const struct config_field *field,
+                       const void *config) {
+    (void)p, (void)field;
+    return ((const struct config *)config)->queue_count > 0;
+}
+
+static bool has_adopts(const struct config_printer *p, const struct config_field *field,
+                       const void *config) {
+    (void)p, (void)field;
+    return ((const struct config *)config)->adopt_count > 0;
+}
+
 static const struct config_field root_fields[] = {
-    CONFIG_WHOLE("server", config_server_read),    CONFIG_WHOLE("store", config_server_read_store),
-    CONFIG_WHOLE("queues", config_queue_read_all), CONFIG_WHOLE("dlqs", read_dlqs_later),
-    CONFIG_WHOLE("adopt", config_adopt_read),      CONFIG_WHOLE("alerts", config_alerts_read),
+    CONFIG_WHOLE("server", config_server_read, .table = &config_server_table),
+    CONFIG_WHOLE("store", config_server_read_store, .put = config_server_put_store,
+                 .reload = CONFIG_RESTART),
+    CONFIG_WHOLE("queues", config_queue_read_all, .put = config_queue_put_all, .lines = true,
+                 .shown = has_queues, .compare = config_queue_compare_all),
+    CONFIG_WHOLE("dlqs", read_dlqs_later, .put = config_dlq_put_all, .lines = true,
+                 .note = "every one that a queue can reach", .reload = CONFIG_BESIDE,
+                 .behind = "adopt"),
+    CONFIG_WHOLE("adopt", config_adopt_read, .put = config_adopt_put, .lines = true,
+                 .shown = has_adopts, .reload = CONFIG_RESTART),
+    CONFIG_MAPPED("alerts", config_alerts_read, config_alerts_table, struct config, alerts,
+                  .reload = CONFIG_RESTART),
 };
-const struct config_table config_root_table = CONFIG_TABLE(root_fields);
+const struct config_table config_root_table = CONFIG_BLOCK(root_fields);
 
 struct config *config_new(const char *path) {
     struct config *config = memory_new(sizeof *config);
     arena_init_heap(&config->arena, CHUNK_SIZE);
     config->path = arena_dup(&config->arena, bytes_of(path));
     config->dir = config_path_dir(&config->arena, path);
+    config_reader_defaults(&config_root_table, config);
     config_server_init(config);
     config_alerts_init(config);
-    config_telemetry_init(config);
     return config;
 }
 
@@ -73,11 +94,12 @@ enum status config_parse(struct bytes yaml, const char *path, struct config **ou
 
 static const struct config_field policy_fields[] = {
     CONFIG_WHOLE("classify", config_classify_read),
-    CONFIG_VALUE("retry", config_policy_read_retry, struct policy, retry),
-    CONFIG_VALUE("breaker", config_policy_read_breaker, struct policy, breaker),
-    CONFIG_VALUE("poison", config_policy_read_poison, struct policy, poison),
+    CONFIG_MAPPED("retry", config_policy_read_retry, config_retry_table, struct policy, retry),
+    CONFIG_MAPPED("breaker", config_policy_read_breaker, config_breaker_table, struct policy,
+                  breaker),
+    CONFIG_MAPPED("poison", config_policy_read_poison, config_poison_table, struct policy, poison),
 };
-static const struct config_table policy_table = CONFIG_TABLE(policy_fields);
+static const struct config_table policy_table = CONFIG_BLOCK(policy_fields);
 
 enum status config_read_policy(struct config *config, struct bytes yaml, struct policy *policy,
                                struct buf *mistakes) {

@@ -68,14 +68,19 @@ struct config_triage_rules {
     size_t count;
 };
 
+/* Whether a letter is still worth a replay. */
+struct config_fresh {
+    int64_t within_ms;            /* 0: letters do not go stale by age */
+    struct config_handler *check; /* NULL: none */
+    struct bytes hash;            /* a path into the body; empty: none */
+};
+
 /* What a DLQ's configuration says to triage. */
 struct config_triage {
     struct config_retention retention;
     struct config_triage_rules rules;
-    uint32_t max_replays;         /* 3 */
-    int64_t fresh_ms;             /* fresh.within; 0: letters do not go stale by age */
-    struct config_handler *check; /* fresh.check; NULL: none */
-    struct bytes fresh_hash;      /* fresh.hash: a path into the body; empty: none */
+    uint32_t max_replays; /* 3 */
+    struct config_fresh fresh;
 };
 
 struct config_queue {

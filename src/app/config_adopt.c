@@ -1,5 +1,8 @@
 #include "app/config_adopt.h"
 
+#include <assert.h>
+
+#include "app/config_printer.h"
 #include "app/config_queue.h"
 #include "app/config_value.h"
 #include "app/sources.h"
@@ -52,13 +55,13 @@ static bool read_queue(struct config_reader *reader, const struct config_node *n
 }
 
 static const struct config_field adopt_fields[] = {
-    CONFIG_VALUE("name", read_name, struct adopt_entry, name),
-    CONFIG_VALUE("source", read_source, struct adopt_entry, source),
-    CONFIG_VALUE("dlq", config_value_dlq, struct adopt_entry, dlq),
-    CONFIG_WORD("mode", struct adopt_entry, mode, adopt_mode_words),
-    CONFIG_VALUE("queue", read_queue, struct adopt_entry, queue),
+    CONFIG_TEXT("name", read_name, struct adopt_entry, name),
+    CONFIG_TEXT("source", read_source, struct adopt_entry, source),
+    CONFIG_TEXT("dlq", config_value_dlq, struct adopt_entry, dlq),
+    CONFIG_WORD("mode", struct adopt_entry, mode, adopt_mode_words, .behind = "queue"),
+    CONFIG_TEXT("queue", read_queue, struct adopt_entry, queue),
 };
-const struct config_table config_adopt_table = CONFIG_TABLE(adopt_fields);
+const struct config_table config_adopt_table = CONFIG_FLOW(adopt_fields);
 
 /* An entry without a name is called like its place, as far as a name may be. */
 static struct bytes default_name(struct config_reader *reader, struct bytes source) {
@@ -110,4 +113,13 @@ bool config_adopt_read(struct config_reader *reader, const struct config_node *n
             add(reader, item, &entry);
     }
     return true;
+}
+
+void config_adopt_put(struct config_printer *p, const struct config_field *field,
+                      const void *value) {
+    const struct config *config = value;
+    (void)field;
+    static_assert(offsetof(struct config_adopt, entry) == 0, "the table is that of the entry");
+    config_printer_items(p, &config_adopt_table, config->adopts, config->adopt_count,
+                         sizeof *config->adopts);
 }

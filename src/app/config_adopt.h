@@ -8,5 +8,6 @@
 extern const struct config_table config_adopt_table; /* of one entry */
 
 config_read config_adopt_read; /* the whole config */
+config_put config_adopt_put;
 
 #endif

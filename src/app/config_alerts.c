@@ -1,7 +1,10 @@
 #include "app/config_alerts.h"
 
+#include <string.h>
+
 #include "app/config_headers.h"
 #include "app/config_limit.h"
+#include "app/config_printer.h"
 #include "app/config_value.h"
 
 enum { RECEIVERS_MAX = 32, ALERT_RULES_MAX = 200 };
@@ -13,7 +16,7 @@ enum { RECEIVERS_MAX = 32, ALERT_RULES_MAX = 200 };
 #define PAGERDUTY_URL   "https://events.pagerduty.com/v2/enqueue"
 #define ALERTMANAGER    "/api/v2/alerts"
 
-const char *const config_receiver_words[] = {[RECEIVER_WEBHOOK] = "webhook",
+static const char *const receiver_words[] = {[RECEIVER_WEBHOOK] = "webhook",
                                              [RECEIVER_SLACK] = "slack",
                                              [RECEIVER_PAGERDUTY] = "pagerduty",
                                              [RECEIVER_ALERTMANAGER] = "alertmanager",
@@ -34,28 +37,58 @@ static bool read_headers(struct config_reader *reader, const struct config_node 
     return config_headers_read(reader, node, &receiver->headers, &receiver->header_count);
 }
 
+static void put_headers(struct config_printer *p, const struct config_field *field,
+                        const void *value) {
+    const struct config_receiver *receiver = value;
+    (void)field;
+    config_printer_headers(p, receiver->headers, receiver->header_count);
+}
+
+static bool has_headers(const struct config_printer *p, const struct config_field *field,
+                        const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct config_receiver *)mapping)->header_count > 0;
+}
+
+/* The URL stands at the key that says the kind, but for PagerDuty's. */
+static bool is_kind(const struct config_printer *p, const struct config_field *field,
+                    const void *mapping) {
+    const struct config_receiver *receiver = mapping;
+    (void)p;
+    return strcmp(field->name, receiver_words[receiver->kind]) == 0;
+}
+
+static bool is_pagerduty(const struct config_printer *p, const struct config_field *field,
+                         const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct config_receiver *)mapping)->kind == RECEIVER_PAGERDUTY;
+}
+
 static const struct config_field receiver_fields[] = {
-    CONFIG_VALUE("name", config_value_text, struct config_receiver, name),
-    CONFIG_VALUE("webhook", read_url, struct config_receiver, url),
-    CONFIG_VALUE("slack", read_url, struct config_receiver, url),
-    CONFIG_VALUE("pagerduty", config_value_text, struct config_receiver, key),
-    CONFIG_VALUE("alertmanager", read_url, struct config_receiver, url),
-    CONFIG_VALUE("url", read_url, struct config_receiver, url),
-    CONFIG_WHOLE("headers", read_headers),
-    CONFIG_VALUE("secret", config_value_text, struct config_receiver, secret),
-    CONFIG_WORD("severity", struct config_receiver, severity, alert_severity_words),
-    CONFIG_VALUE("queue", config_value_text, struct config_receiver, queue),
-    CONFIG_VALUE("dlq", config_value_text, struct config_receiver, dlq),
-    CONFIG_VALUE("owner", config_value_text, struct config_receiver, owner),
+    CONFIG_TEXT("name", config_value_text, struct config_receiver, name),
+    CONFIG_TEXT("webhook", read_url, struct config_receiver, url, .shown = is_kind),
+    CONFIG_TEXT("slack", read_url, struct config_receiver, url, .shown = is_kind),
+    CONFIG_OTHER("pagerduty", config_value_text, config_value_put_secret, struct config_receiver,
+                 key, .shown = is_kind),
+    CONFIG_TEXT("alertmanager", read_url, struct config_receiver, url, .shown = is_kind),
+    CONFIG_TEXT("url", read_url, struct config_receiver, url, .shown = is_pagerduty),
+    CONFIG_WHOLE("headers", read_headers, .put = put_headers, .shown = has_headers),
+    CONFIG_OTHER("secret", config_value_text, config_value_put_secret, struct config_receiver,
+                 secret, .optional = true),
+    CONFIG_WORD("severity", struct config_receiver, severity, alert_severity_words,
+                .behind = "owner"),
+    CONFIG_TEXT("queue", config_value_text, struct config_receiver, queue),
+    CONFIG_TEXT("dlq", config_value_text, struct config_receiver, dlq),
+    CONFIG_TEXT("owner", config_value_text, struct config_receiver, owner),
 };
-const struct config_table config_receiver_table = CONFIG_TABLE(receiver_fields);
+const struct config_table config_receiver_table = CONFIG_FLOW(receiver_fields);
 
 /* Exactly one of the kinds stands there. */
 static bool find_kind(struct config_reader *reader, const struct config_node *node,
                       struct config_receiver *receiver) {
     size_t kinds = 0;
-    for (int kind = 0; config_receiver_words[kind]; kind++)
-        if (config_tree_find(node, config_receiver_words[kind])) {
+    for (int kind = 0; receiver_words[kind]; kind++)
+        if (config_tree_find(node, receiver_words[kind])) {
             receiver->kind = (enum alert_receiver_kind)kind;
             kinds++;
         }
@@ -172,21 +205,63 @@ static bool read_to(struct config_reader *reader, const struct config_node *node
     return true;
 }
 
+static void put_to(struct config_printer *p, const struct config_field *field, const void *value) {
+    const struct alert_rule *rule = value;
+    (void)field;
+    config_printer_texts(p, rule->to, rule->to_count);
+}
+
+static void put_limit(struct config_printer *p, const struct config_field *field,
+                      const void *value) {
+    (void)field;
+    buf_printf(p->out, "%.17g", ((const struct alert_rule *)value)->limit);
+}
+
+/* Of two keys, the one that fits the rule. */
+static bool is_of_dlqs(const struct config_printer *p, const struct config_field *field,
+                       const void *mapping) {
+    (void)p, (void)field;
+    return alert_metric_is_dlq(((const struct alert_rule *)mapping)->metric);
+}
+
+static bool is_of_queues(const struct config_printer *p, const struct config_field *field,
+                         const void *mapping) {
+    return !is_of_dlqs(p, field, mapping);
+}
+
+static bool is_below(const struct config_printer *p, const struct config_field *field,
+                     const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct alert_rule *)mapping)->below;
+}
+
+static bool is_above(const struct config_printer *p, const struct config_field *field,
+                     const void *mapping) {
+    return !is_below(p, field, mapping);
+}
+
+static bool names_receivers(const struct config_printer *p, const struct config_field *field,
+                            const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct alert_rule *)mapping)->to_count > 0;
+}
+
 static const struct config_field rule_fields[] = {
-    CONFIG_VALUE("name", config_value_text, struct alert_rule, name),
+    CONFIG_TEXT("name", config_value_text, struct alert_rule, name),
     CONFIG_WORD("metric", struct alert_rule, metric, alert_metric_words),
-    CONFIG_VALUE("dlq", config_value_text, struct alert_rule, subject),
-    CONFIG_VALUE("queue", config_value_text, struct alert_rule, subject),
-    CONFIG_WHOLE("above", read_limit),
-    CONFIG_WHOLE("below", read_limit),
-    CONFIG_NUMBER("for", config_value_duration, struct alert_rule, for_ms, 0, LONGEST_MS),
-    CONFIG_WORD("severity", struct alert_rule, severity, alert_severity_words),
-    CONFIG_NUMBER("repeat", config_value_duration, struct alert_rule, repeat_ms, REPEAT_LEAST_MS,
-                  LONGEST_MS),
-    CONFIG_WHOLE("to", read_to),
-    CONFIG_VALUE("runbook", config_value_text, struct alert_rule, runbook),
+    CONFIG_TEXT("dlq", config_value_text, struct alert_rule, subject, .shown = is_of_dlqs),
+    CONFIG_TEXT("queue", config_value_text, struct alert_rule, subject, .shown = is_of_queues),
+    CONFIG_WHOLE("above", read_limit, .put = put_limit, .shown = is_above),
+    CONFIG_WHOLE("below", read_limit, .put = put_limit, .shown = is_below),
+    CONFIG_NUMBER("for", duration, struct alert_rule, for_ms, 0, LONGEST_MS),
+    CONFIG_WORD("severity", struct alert_rule, severity, alert_severity_words,
+                .usual = ALERT_WARNING),
+    CONFIG_NUMBER("repeat", duration, struct alert_rule, repeat_ms, REPEAT_LEAST_MS, LONGEST_MS,
+                  .usual = REPEAT_MS),
+    CONFIG_WHOLE("to", read_to, .put = put_to, .shown = names_receivers),
+    CONFIG_TEXT("runbook", config_value_text, struct alert_rule, runbook),
 };
-const struct config_table config_alert_rule_table = CONFIG_TABLE(rule_fields);
+const struct config_table config_alert_rule_table = CONFIG_FLOW(rule_fields);
 
 static bool check_rule(struct config_reader *reader, const struct config_node *node,
                        const struct alert_rule *rule) {
@@ -223,8 +298,8 @@ static bool read_rules(struct config_reader *reader, const struct config_node *n
     alerts->rules =
         arena_alloc(reader->arena, (node->count + alert_default_count) * sizeof *alerts->rules);
     for (const struct config_node *item = node->first; item; item = item->next) {
-        struct alert_rule rule = {
-            .subject = BYTES("*"), .repeat_ms = REPEAT_MS, .severity = ALERT_WARNING};
+        struct alert_rule rule = {.subject = BYTES("*")};
+        config_reader_defaults(&config_alert_rule_table, &rule);
         if (!config_reader_mapping(reader, item, &config_alert_rule_table, &rule) ||
             !check_rule(reader, item, &rule))
             continue;
@@ -240,12 +315,42 @@ static bool read_rules(struct config_reader *reader, const struct config_node *n
 
 static const char *const switch_words[] = {"on", "off", NULL};
 
+static void put_receivers(struct config_printer *p, const struct config_field *field,
+                          const void *value) {
+    const struct config_alerts *alerts = value;
+    (void)field;
+    config_printer_items(p, &config_receiver_table, alerts->receivers, alerts->receiver_count,
+                         sizeof *alerts->receivers);
+}
+
+static bool has_receivers(const struct config_printer *p, const struct config_field *field,
+                          const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct config_alerts *)mapping)->receiver_count > 0;
+}
+
+static void put_rules(struct config_printer *p, const struct config_field *field,
+                      const void *value) {
+    const struct config_alerts *alerts = value;
+    (void)field;
+    config_printer_items(p, &config_alert_rule_table, alerts->rules, alerts->own_rule_count,
+                         sizeof *alerts->rules);
+}
+
+static bool has_rules(const struct config_printer *p, const struct config_field *field,
+                      const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct config_alerts *)mapping)->own_rule_count > 0;
+}
+
 static const struct config_field alerts_fields[] = {
-    CONFIG_WHOLE("to", read_receivers),
-    CONFIG_WHOLE("rules", read_rules),
+    CONFIG_WHOLE("to", read_receivers, .put = put_receivers, .lines = true, .shown = has_receivers,
+                 .behind = "defaults"),
+    CONFIG_WHOLE("rules", read_rules, .put = put_rules, .lines = true, .shown = has_rules,
+                 .behind = "to"),
     CONFIG_WORD("defaults", struct config_alerts, no_defaults, switch_words),
 };
-const struct config_table config_alerts_table = CONFIG_TABLE(alerts_fields);
+const struct config_table config_alerts_table = CONFIG_BLOCK(alerts_fields);
 
 /* Whom a triage rule names gets its tickets, whatever else is watched. */
 static void add_defaults(struct config_alerts *alerts) {
@@ -278,7 +383,7 @@ void config_alerts_init(struct config *config) {
 
 bool config_alerts_read(struct config_reader *reader, const struct config_node *node,
                         const struct config_field *field, void *out) {
-    struct config_alerts *alerts = &((struct config *)out)->alerts;
+    struct config_alerts *alerts = out;
     struct config_alerts said = {0};
     (void)field;
     if (!config_reader_mapping(reader, node, &config_alerts_table, &said))

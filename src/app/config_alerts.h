@@ -6,9 +6,8 @@
 
 extern const struct config_table config_alerts_table, config_receiver_table,
     config_alert_rule_table;
-extern const char *const config_receiver_words[]; /* by enum alert_receiver_kind */
 
-config_read config_alerts_read; /* the whole config */
+config_read config_alerts_read; /* struct config_alerts */
 /* The default rules, where the file says nothing of them. */
 void config_alerts_init(struct config *config);
 

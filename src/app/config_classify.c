@@ -1,5 +1,6 @@
 #include "app/config_classify.h"
 
+#include "app/config_printer.h"
 #include "app/config_value.h"
 #include "app/config_when.h"
 
@@ -13,23 +14,28 @@ static bool read_verdict(struct config_reader *reader, const struct config_node 
     return config_value_word(reader, node, &choice, out);
 }
 
+static void put_verdict(struct config_printer *p, const struct config_field *field,
+                        const void *value) {
+    (void)field;
+    buf_str(p->out, verdict_text(*(const enum verdict *)value));
+}
+
+#define RULE_FIELDS(read_when, when_table)                                                         \
+    CONFIG_MAPPED("when", read_when, when_table, struct rule, when),                               \
+        CONFIG_OTHER("do", read_verdict, put_verdict, struct rule, verdict),                       \
+        CONFIG_TEXT("category", config_value_text, struct rule, category),                         \
+        CONFIG_TEXT("reason", config_value_text, struct rule, reason),                             \
+        CONFIG_TEXT("dlq", config_value_dlq, struct rule, dlq)
+
 static const struct config_field rule_fields[] = {
-    CONFIG_VALUE("when", config_when_read, struct rule, when),
-    CONFIG_VALUE("do", read_verdict, struct rule, verdict),
-    CONFIG_VALUE("category", config_value_text, struct rule, category),
-    CONFIG_VALUE("reason", config_value_text, struct rule, reason),
-    CONFIG_VALUE("dlq", config_value_dlq, struct rule, dlq),
+    RULE_FIELDS(config_when_read, config_when_table),
 };
-const struct config_table config_rule_table = CONFIG_TABLE(rule_fields);
+const struct config_table config_rule_table = CONFIG_FLOW(rule_fields);
 
 static const struct config_field answer_fields[] = {
-    CONFIG_VALUE("when", config_when_read_answer, struct rule, when),
-    CONFIG_VALUE("do", read_verdict, struct rule, verdict),
-    CONFIG_VALUE("category", config_value_text, struct rule, category),
-    CONFIG_VALUE("reason", config_value_text, struct rule, reason),
-    CONFIG_VALUE("dlq", config_value_dlq, struct rule, dlq),
+    RULE_FIELDS(config_when_read_answer, config_answer_when_table),
 };
-const struct config_table config_answer_table = CONFIG_TABLE(answer_fields);
+const struct config_table config_answer_table = CONFIG_FLOW(answer_fields);
 
 static void check_rule(struct config_reader *reader, const struct config_node *node,
                        const struct rule *rule, const char *subject) {
@@ -131,12 +137,52 @@ static bool read_presets(struct config_reader *reader, const struct config_node 
     return true;
 }
 
+static void put_presets(struct config_printer *p, const struct config_field *field,
+                        const void *value) {
+    const struct policy *policy = value;
+    (void)field;
+    buf_char(p->out, '[');
+    for (size_t i = 0; i < policy->preset_count; i++)
+        buf_printf(p->out, "%s%s", i ? ", " : "", preset_text(policy->presets[i]));
+    buf_char(p->out, ']');
+}
+
+static void put_rules(struct config_printer *p, const struct config_field *field,
+                      const void *value) {
+    const struct policy *policy = value;
+    (void)field;
+    config_printer_items(p, &config_rule_table, policy->rules, policy->rule_count,
+                         sizeof *policy->rules);
+}
+
+static bool has_rules(const struct config_printer *p, const struct config_field *field,
+                      const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct policy *)mapping)->rule_count > 0;
+}
+
+static void put_answers(struct config_printer *p, const struct config_field *field,
+                        const void *value) {
+    const struct policy *policy = value;
+    (void)field;
+    config_printer_items(p, &config_answer_table, policy->answers, policy->answer_count,
+                         sizeof *policy->answers);
+}
+
+static bool has_answers(const struct config_printer *p, const struct config_field *field,
+                        const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct policy *)mapping)->answer_count > 0;
+}
+
 static const struct config_field classify_fields[] = {
-    CONFIG_WHOLE("presets", read_presets),
-    CONFIG_WHOLE("rules", read_rules),
-    CONFIG_WHOLE("answers", read_answers),
+    CONFIG_WHOLE("presets", read_presets, .put = put_presets),
+    CONFIG_WHOLE("rules", read_rules, .put = put_rules, .lines = true, .shown = has_rules,
+                 .note = "tried before the presets; the first that matches wins"),
+    CONFIG_WHOLE("answers", read_answers, .put = put_answers, .lines = true, .shown = has_answers,
+                 .note = "of answers that look like success; the first wins"),
 };
-const struct config_table config_classify_table = CONFIG_TABLE(classify_fields);
+const struct config_table config_classify_table = CONFIG_BLOCK(classify_fields);
 
 bool config_classify_read(struct config_reader *reader, const struct config_node *node,
                           const struct config_field *field, void *out) {

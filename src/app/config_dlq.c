@@ -1,5 +1,7 @@
 #include "app/config_dlq.h"
 
+#include "app/config_printer.h"
+#include "app/config_reload.h"
 #include "app/config_reply.h"
 #include "app/config_retention.h"
 #include "app/config_triage.h"
@@ -9,7 +11,7 @@
 enum { CAP = 100000, REPLAYS_MOST = 1000000 };
 #define CAP_MOST 1000000000000LL
 
-const char *const config_on_full_words[] = {
+static const char *const on_full_words[] = {
     [ON_FULL_BLOCK] = "block", [ON_FULL_SPILL] = "spill", NULL};
 
 /* What a mapping says; routes go to the queue's policy. */
@@ -62,31 +64,51 @@ static bool read_route(struct config_reader *reader, const struct config_node *n
     return true;
 }
 
+/* ---- printing ---- */
+
+static bool has_fresh(const struct config_printer *p, const struct config_field *field,
+                      const void *mapping) {
+    const struct config_fresh *fresh = &((const struct said *)mapping)->triage.fresh;
+    (void)p, (void)field;
+    return fresh->within_ms > 0 || fresh->check;
+}
+
+static bool has_rules(const struct config_printer *p, const struct config_field *field,
+                      const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct said *)mapping)->triage.rules.count > 0;
+}
+
 /* `route` is last, and the one key that an entry of `dlqs` does not have. */
 static const struct config_field dlq_fields[] = {
-    CONFIG_NUMBER("cap", config_value_large, struct said, dlq.cap, 1, CAP_MOST),
-    CONFIG_WORD("on_full", struct said, dlq.on_full, config_on_full_words),
-    CONFIG_VALUE("owner", config_value_text, struct said, dlq.owner),
-    CONFIG_VALUE("runbook", config_value_text, struct said, dlq.runbook),
-    CONFIG_VALUE("archive", read_archive, struct said, dlq.archive),
-    CONFIG_NUMBER("max_replays", config_value_count, struct said, triage.max_replays, 0,
-                  REPLAYS_MOST),
-    CONFIG_VALUE("mirror", read_mirror, struct said, dlq.mirror),
-    CONFIG_VALUE("fresh", config_triage_read_fresh, struct said, triage),
-    CONFIG_VALUE("retention", config_retention_read, struct said, triage.retention),
-    CONFIG_VALUE("triage", config_triage_rules_read, struct said, triage.rules),
-    CONFIG_WHOLE("route", read_route),
+    CONFIG_NUMBER("cap", large, struct said, dlq.cap, 1, CAP_MOST, .usual = CAP,
+                  .reload = CONFIG_LIVE),
+    CONFIG_WORD("on_full", struct said, dlq.on_full, on_full_words, .reload = CONFIG_LIVE),
+    CONFIG_TEXT("owner", config_value_text, struct said, dlq.owner, .reload = CONFIG_LIVE),
+    CONFIG_TEXT("runbook", config_value_text, struct said, dlq.runbook, .reload = CONFIG_LIVE),
+    CONFIG_TEXT("archive", read_archive, struct said, dlq.archive, .reload = CONFIG_LIVE),
+    CONFIG_NUMBER("max_replays", count, struct said, triage.max_replays, 0, REPLAYS_MOST,
+                  .usual = CONFIG_MAX_REPLAYS, .reload = CONFIG_LIVE, .behind = "mirror"),
+    CONFIG_TEXT("mirror", read_mirror, struct said, dlq.mirror, .reload = CONFIG_RESTART),
+    CONFIG_MAPPED("fresh", config_triage_read_fresh, config_fresh_table, struct said, triage.fresh,
+                  .shown = has_fresh),
+    CONFIG_MAPPED("retention", config_retention_read, config_retention_table, struct said,
+                  triage.retention, .merges = true, .reload = CONFIG_LIVE),
+    CONFIG_OTHER("triage", config_triage_rules_read, config_triage_rules_put, struct said,
+                 triage.rules, .shown = has_rules, .reload = CONFIG_LIVE),
+    CONFIG_WHOLE("route", read_route, .reload = CONFIG_LIVE),
 };
-const struct config_table config_dlq_table = CONFIG_TABLE(dlq_fields);
-const struct config_table config_dlqs_table = {dlq_fields,
-                                               sizeof dlq_fields / sizeof *dlq_fields - 1};
+const struct config_table config_dlq_table = CONFIG_FLOW(dlq_fields);
+const struct config_table config_dlqs_table = {.fields = dlq_fields,
+                                               .count = sizeof dlq_fields / sizeof *dlq_fields - 1};
 
 void config_dlq_init(struct config_reader *reader, struct config_queue *queue) {
+    struct said said = {.dlq.name = queue->policy.dlq};
+    config_reader_defaults(&config_dlq_table, &said);
     queue->dlqs = arena_alloc(reader->arena, sizeof *queue->dlqs);
-    queue->dlqs[0] = (struct engine_dlq){.name = queue->policy.dlq, .cap = CAP};
+    queue->dlqs[0] = said.dlq;
     queue->triage = arena_alloc(reader->arena, sizeof *queue->triage);
-    queue->triage[0] = (struct config_triage){.max_replays = CONFIG_MAX_REPLAYS};
-    config_retention_init(&queue->triage[0].retention);
+    queue->triage[0] = said.triage;
     queue->dlq_count = 1;
 }
 
@@ -106,8 +128,7 @@ bool config_dlq_read(struct config_reader *reader, const struct config_node *nod
 /* An entry of the top-level `dlqs`. */
 struct override {
     const struct config_node *node;
-    struct engine_dlq dlq;
-    struct config_triage triage;
+    struct said said;
     bool used;
 };
 
@@ -139,7 +160,7 @@ static void read_overrides(struct finish *finish, const struct config_node *dlqs
         struct bytes label = config_reader_text(reader, "DLQ \"%.*s\"", BYTES_ARG(child->key));
         if (config_reader_named(reader, child, &config_dlqs_table, &said, label))
             finish->overrides[finish->override_count++] =
-                (struct override){.node = child, .dlq = said.dlq, .triage = said.triage};
+                (struct override){.node = child, .said = said};
     }
 }
 
@@ -150,37 +171,19 @@ static struct override *override_of(const struct finish *finish, struct bytes dl
     return NULL;
 }
 
-static void apply(struct override *override, struct engine_dlq *dlq) {
-    override->used = true;
-    if (config_tree_find(override->node, "cap"))
-        dlq->cap = override->dlq.cap;
-    if (config_tree_find(override->node, "on_full"))
-        dlq->on_full = override->dlq.on_full;
-    if (config_tree_find(override->node, "owner"))
-        dlq->owner = override->dlq.owner;
-    if (config_tree_find(override->node, "runbook"))
-        dlq->runbook = override->dlq.runbook;
-    if (config_tree_find(override->node, "archive"))
-        dlq->archive = override->dlq.archive;
-    if (config_tree_find(override->node, "mirror"))
-        dlq->mirror = override->dlq.mirror;
-}
-
-static void add_dlq(const struct finish *finish, struct config_queue *queue, const struct said *own,
+static void add_dlq(const struct finish *finish, struct config_queue *queue, struct said said,
                     struct bytes name) {
     for (size_t i = 0; i < queue->dlq_count; i++)
         if (bytes_eq(queue->dlqs[i].name, name))
             return;
-    struct config_triage *triage = &queue->triage[queue->dlq_count];
-    struct engine_dlq *dlq = &queue->dlqs[queue->dlq_count++];
-    *triage = own->triage;
-    *dlq = own->dlq;
-    dlq->name = name;
     struct override *override = override_of(finish, name);
     if (override) {
-        apply(override, dlq);
-        config_triage_apply(override->node, &override->triage, triage);
+        override->used = true;
+        config_reader_apply(&config_dlqs_table, override->node, &override->said, &said);
     }
+    said.dlq.name = name;
+    queue->triage[queue->dlq_count] = said.triage;
+    queue->dlqs[queue->dlq_count++] = said.dlq;
 }
 
 /* The default one, every route's, every rule's. */
@@ -191,12 +194,12 @@ static void expand(const struct finish *finish, struct config_queue *queue) {
     queue->dlqs = arena_alloc(finish->reader->arena, most * sizeof *queue->dlqs);
     queue->triage = arena_alloc(finish->reader->arena, most * sizeof *queue->triage);
     queue->dlq_count = 0;
-    add_dlq(finish, queue, &own, policy->dlq);
+    add_dlq(finish, queue, own, policy->dlq);
     for (size_t i = 0; i < policy->route_count; i++)
-        add_dlq(finish, queue, &own, policy->routes[i].dlq);
+        add_dlq(finish, queue, own, policy->routes[i].dlq);
     for (size_t i = 0; i < policy->rule_count; i++)
         if (policy->rules[i].dlq.len)
-            add_dlq(finish, queue, &own, policy->rules[i].dlq);
+            add_dlq(finish, queue, own, policy->rules[i].dlq);
 }
 
 /* Where a key was said for this DLQ. */
@@ -242,18 +245,12 @@ static void check_rules(const struct finish *finish, const struct config_queue *
             return;
 }
 
-static const char *difference(const struct engine_dlq *a, const struct engine_dlq *b) {
-    if (a->cap != b->cap)
-        return "cap";
-    if (a->on_full != b->on_full)
-        return "on_full";
-    if (!bytes_eq(a->owner, b->owner))
-        return "owner";
-    if (!bytes_eq(a->runbook, b->runbook))
-        return "runbook";
-    if (!bytes_eq(a->mirror, b->mirror))
-        return "mirror";
-    return bytes_eq(a->archive, b->archive) ? NULL : "archive";
+/* The first key by which they differ; NULL: they agree. */
+static const char *difference(const struct said *a, const struct said *b) {
+    for (size_t i = 0; i < config_dlqs_table.count; i++)
+        if (!config_printer_same(&config_dlqs_table.fields[i], a, b))
+            return config_dlqs_table.fields[i].name;
+    return NULL;
 }
 
 static const struct first_use *first_use_of(const struct map *shared, struct bytes dlq) {
@@ -270,9 +267,10 @@ static void check_shared(struct finish *finish, const struct config_queue *queue
     for (size_t i = 0; i < queue->dlq_count; i++) {
         const struct engine_dlq *dlq = &queue->dlqs[i];
         const struct first_use *first = first_use_of(&finish->shared, dlq->name);
-        const char *what = first ? difference(first->dlq, dlq) : NULL;
-        if (first && !what)
-            what = config_triage_difference(first->triage, &queue->triage[i]);
+        const char *what = NULL;
+        if (first)
+            what = difference(&(struct said){*first->dlq, *first->triage, NULL},
+                              &(struct said){*dlq, queue->triage[i], NULL});
         if (what)
             config_mistake_add(&finish->reader->mistakes, node->key_at,
                                "queue \"%.*s\" shares DLQ \"%.*s\" with queue \"%.*s\" (%zu:%zu) "
@@ -342,4 +340,59 @@ void config_dlq_finish(struct config_reader *reader, const struct config_node *r
     check_unused(&finish);
     list_dlqs(&finish);
     map_free(&finish.shared);
+}
+
+/* ---- printing and comparing ---- */
+
+bool config_dlq_has_routes(const struct config_printer *p, const struct config_field *field,
+                           const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct config_queue *)mapping)->policy.route_count > 0;
+}
+
+void config_dlq_put_routes(struct config_printer *p, const struct config_field *field,
+                           const void *value) {
+    const struct policy *policy = &((const struct config_queue *)value)->policy;
+    (void)field;
+    config_printer_indent(p);
+    buf_str(p->out, "route:\n");
+    p->indent++;
+    for (size_t i = 0; i < policy->route_count; i++) {
+        config_printer_indent(p);
+        config_printer_key(p, policy->routes[i].category, ": ");
+        buf_printf(p->out, "%.*s\n", BYTES_ARG(policy->routes[i].dlq));
+    }
+    p->indent--;
+}
+
+void config_dlq_put_all(struct config_printer *p, const struct config_field *field,
+                        const void *value) {
+    const struct config *config = value;
+    (void)field;
+    for (size_t i = 0; i < config->dlq_count; i++) {
+        const struct config_dlq *dlq = &config->dlqs[i];
+        config_printer_indent(p);
+        config_printer_key(p, dlq->dlq->name, ": ");
+        config_printer_mapping(p, &config_dlqs_table,
+                               &(struct said){*dlq->dlq, *dlq->triage, NULL});
+        buf_char(p->out, '\n');
+    }
+}
+
+static struct said said_of(const struct config_queue *queue, struct bytes dlq) {
+    for (size_t i = 0; i < queue->dlq_count; i++)
+        if (bytes_eq(queue->dlqs[i].name, dlq))
+            return (struct said){queue->dlqs[i], queue->triage[i], NULL};
+    return (struct said){.dlq.name = dlq};
+}
+
+/* Which DLQs a queue has applies at once; what is made for them at the start, such as a mirror,
+ * does not, for a new one either. */
+void config_dlq_compare(struct buf *out, const char *path, const void *old, const void *new) {
+    const struct config_queue *after = new;
+    for (size_t i = 0; i < after->dlq_count; i++) {
+        struct said before = said_of(old, after->dlqs[i].name);
+        struct said now = said_of(after, after->dlqs[i].name);
+        config_reload_compare(out, path, &config_dlqs_table, &before, &now);
+    }
 }

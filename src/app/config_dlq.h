@@ -10,12 +10,16 @@
 
 extern const struct config_table config_dlq_table;  /* of a queue's `dlq` */
 extern const struct config_table config_dlqs_table; /* of one entry of `dlqs` */
-extern const char *const config_on_full_words[];
 
 /* Gives a queue its dlqs[0]: "<queue>.dlq" with the defaults. */
 void config_dlq_init(struct config_reader *reader, struct config_queue *queue);
 /* `out` is a struct config_queue. */
 config_read config_dlq_read;
+/* What a queue's own mapping shows are its routes; all else of a DLQ stands in `dlqs`. */
+config_shown config_dlq_has_routes;
+config_put config_dlq_put_routes;
+config_compare config_dlq_compare;
+config_put config_dlq_put_all; /* of a struct config: an entry of `dlqs` for each DLQ */
 /* Once every queue is read: `root` is the file, whose `queues` and config->queues go in step. */
 void config_dlq_finish(struct config_reader *reader, const struct config_node *root);
 

@@ -2,6 +2,7 @@
 
 #include "app/config_headers.h"
 #include "app/config_path.h"
+#include "app/config_printer.h"
 #include "app/config_reply.h"
 #include "app/config_value.h"
 #include "handler/header_value.h"
@@ -56,6 +57,13 @@ static bool read_argv(struct config_reader *reader, const struct config_node *no
     return true;
 }
 
+static void put_argv(struct config_printer *p, const struct config_field *field,
+                     const void *value) {
+    const struct config_handler *handler = value;
+    (void)field;
+    config_printer_texts(p, handler->argv, handler->argc);
+}
+
 static void check_placeholders(struct config_reader *reader, const struct config_node *header) {
     struct bytes unknown;
     if (header->kind == CONFIG_SCALAR && !header_value_is_known(header->text, &unknown))
@@ -76,6 +84,13 @@ static bool read_headers(struct config_reader *reader, const struct config_node 
     return true;
 }
 
+static void put_headers(struct config_printer *p, const struct config_field *field,
+                        const void *value) {
+    const struct config_handler *handler = value;
+    (void)field;
+    config_printer_headers(p, handler->headers, handler->header_count);
+}
+
 /* That it is there says it all. */
 static bool read_lease(struct config_reader *reader, const struct config_node *node,
                        const struct config_field *field, void *out) {
@@ -85,27 +100,85 @@ static bool read_lease(struct config_reader *reader, const struct config_node *n
     return true;
 }
 
+static void put_lease(struct config_printer *p, const struct config_field *field,
+                      const void *value) {
+    (void)field, (void)value;
+    buf_str(p->out, "{}");
+}
+
+/* ---- which keys are printed ---- */
+
+static bool is_http(const struct config_printer *p, const struct config_field *field,
+                    const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct config_handler *)mapping)->kind == HANDLER_HTTP;
+}
+
+static bool is_exec(const struct config_printer *p, const struct config_field *field,
+                    const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct config_handler *)mapping)->kind == HANDLER_EXEC;
+}
+
+static bool is_lease(const struct config_printer *p, const struct config_field *field,
+                     const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct config_handler *)mapping)->kind == HANDLER_LEASE;
+}
+
+static bool is_called(const struct config_printer *p, const struct config_field *field,
+                      const void *mapping) {
+    return !is_lease(p, field, mapping);
+}
+
+static bool is_stream(const struct config_printer *p, const struct config_field *field,
+                      const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct config_handler *)mapping)->mode == MODE_STREAM;
+}
+
+static bool has_headers(const struct config_printer *p, const struct config_field *field,
+                        const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct config_handler *)mapping)->header_count > 0;
+}
+
+static bool has_batch(const struct config_printer *p, const struct config_field *field,
+                      const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct config_handler *)mapping)->batch > 1;
+}
+
+static bool has_reply(const struct config_printer *p, const struct config_field *field,
+                      const void *mapping) {
+    (void)p, (void)field;
+    return config_reply_is_given(&((const struct config_handler *)mapping)->reply);
+}
+
 static const char *const mode_words[] = {
     [MODE_PROCESS] = "process", [MODE_STREAM] = "stream", NULL};
 
 static const struct config_field handler_fields[] = {
-    CONFIG_VALUE("http", read_url, struct config_handler, url),
-    CONFIG_WHOLE("exec", read_argv),
-    CONFIG_WHOLE("lease", read_lease),
-    CONFIG_NUMBER("timeout", config_value_duration, struct config_handler, timeout_ms, 1,
-                  TIMEOUT_MOST_MS),
-    CONFIG_WHOLE("headers", read_headers),
-    CONFIG_VALUE("ca", config_path_read_pem, struct config_handler, ca_file),
-    CONFIG_WORD("mode", struct config_handler, mode, mode_words),
-    CONFIG_NUMBER("workers", config_value_count, struct config_handler, workers, 1, WORKERS_MOST),
-    CONFIG_NUMBER("max_messages", config_value_large, struct config_handler, max_messages, 1,
-                  MESSAGES_MOST),
-    CONFIG_NUMBER("batch", config_value_count, struct config_handler, batch, 1, BATCH_MOST),
-    CONFIG_VALUE("edit", config_value_jq, struct config_handler, edit),
-    CONFIG_VALUE("version", config_value_text, struct config_handler, version),
-    CONFIG_VALUE("reply", config_reply_read, struct config_handler, reply),
+    CONFIG_TEXT("http", read_url, struct config_handler, url, .shown = is_http),
+    CONFIG_WHOLE("exec", read_argv, .put = put_argv, .shown = is_exec),
+    CONFIG_WHOLE("lease", read_lease, .put = put_lease, .shown = is_lease),
+    CONFIG_NUMBER("timeout", duration, struct config_handler, timeout_ms, 1, TIMEOUT_MOST_MS,
+                  .usual = TIMEOUT_MS, .shown = is_called),
+    CONFIG_WHOLE("headers", read_headers, .put = put_headers, .shown = has_headers),
+    CONFIG_TEXT("ca", config_path_read_pem, struct config_handler, ca_file),
+    CONFIG_WORD("mode", struct config_handler, mode, mode_words, .shown = is_stream),
+    CONFIG_NUMBER("workers", count, struct config_handler, workers, 1, WORKERS_MOST,
+                  .usual = WORKERS, .shown = is_stream),
+    CONFIG_NUMBER("max_messages", large, struct config_handler, max_messages, 1, MESSAGES_MOST,
+                  .optional = true),
+    CONFIG_NUMBER("batch", count, struct config_handler, batch, 1, BATCH_MOST, .usual = 1,
+                  .shown = has_batch),
+    CONFIG_TEXT("edit", config_value_jq, struct config_handler, edit, .behind = "version"),
+    CONFIG_TEXT("version", config_value_text, struct config_handler, version),
+    CONFIG_OTHER("reply", config_reply_read, config_reply_put, struct config_handler, reply,
+                 .shown = has_reply),
 };
-const struct config_table config_handler_table = CONFIG_TABLE(handler_fields);
+const struct config_table config_handler_table = CONFIG_FLOW(handler_fields);
 
 /* What a handler is, as far as its keys go: a bit each. */
 enum { FORM_HTTP = 1, FORM_EXEC = 2, FORM_STREAM = 4, FORM_LEASE = 8 };
@@ -194,13 +267,24 @@ bool config_handler_read(struct config_reader *reader, const struct config_node 
                          const struct config_field *field, void *out) {
     (void)field;
     struct config_handler *handler = out;
-    handler->timeout_ms = TIMEOUT_MS;
-    handler->workers = WORKERS;
-    handler->batch = 1;
+    config_reader_defaults(&config_handler_table, handler);
     if (config_handler_word(node, &handler->kind))
         return true;
     if (node->kind != CONFIG_MAPPING)
         return config_reader_expected(reader, node, CONFIG_HANDLER_FORM);
     config_reader_mapping(reader, node, &config_handler_table, handler);
     return check_kind(reader, node, handler);
+}
+
+/* One word where that says it all. */
+void config_handler_put(struct config_printer *p, const struct config_field *field,
+                        const void *value) {
+    const struct config_handler *handler = value;
+    (void)field;
+    if (handler->kind == HANDLER_CALLBACK)
+        buf_str(p->out, "callback");
+    else if (handler->kind == HANDLER_LEASE && !config_reply_is_given(&handler->reply))
+        buf_str(p->out, "lease");
+    else
+        config_printer_mapping(p, &config_handler_table, handler);
 }

@@ -12,5 +12,6 @@ extern const struct config_table config_handler_table;
 bool config_handler_word(const struct config_node *node, enum handler_class *out);
 /* `out` is a struct config_handler. */
 config_read config_handler_read;
+config_put config_handler_put;
 
 #endif

@@ -33,16 +33,6 @@ bool config_headers_read(struct config_reader *reader, const struct config_node 
     return true;
 }
 
-bool config_headers_same(const struct rule_header *a, size_t a_count, const struct rule_header *b,
-                         size_t b_count) {
-    if (a_count != b_count)
-        return false;
-    for (size_t i = 0; i < a_count; i++)
-        if (!bytes_eq(a[i].name, b[i].name) || !bytes_eq(a[i].value, b[i].value))
-            return false;
-    return true;
-}
-
 static bool parse_item(struct bytes item, struct arena *arena, struct rule_header *out) {
     size_t equals = bytes_find(item, BYTES("="));
     struct bytes name = bytes_trim(bytes_cut(item, 0, equals));

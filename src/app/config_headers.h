@@ -8,8 +8,6 @@
 /* A mapping of names to values. */
 bool config_headers_read(struct config_reader *reader, const struct config_node *node,
                          struct rule_header **out, size_t *count);
-bool config_headers_same(const struct rule_header *a, size_t a_count, const struct rule_header *b,
-                         size_t b_count);
 /* The environment's OTEL_EXPORTER_OTLP_HEADERS: "name=value,name=value", values percent-encoded.
  * False when it is no such list. */
 bool config_headers_parse_list(struct bytes text, struct arena *arena, struct rule_header **out,

@@ -5,16 +5,9 @@
 
 #define DAY_MS (24LL * 3600 * 1000)
 
-enum { BLOCKED_LIMIT = 1000 };
-
 const char *const config_order_words[] = {[ORDER_NONE] = "none", [ORDER_KEY] = "key", NULL};
 const char *const config_on_dead_words[] = {
     [ON_DEAD_CLOSE] = "close", [ON_DEAD_CONTINUE] = "continue", NULL};
-
-void config_order_init(struct config_queue *queue) {
-    queue->blocked_limit = BLOCKED_LIMIT;
-    queue->idempotency.dedupe_ms = DAY_MS;
-}
 
 static bool read_path(struct config_reader *reader, const struct config_node *node,
                       const struct config_field *field, void *out) {
@@ -32,12 +25,12 @@ static bool read_path(struct config_reader *reader, const struct config_node *no
 }
 
 static const struct config_field idempotency_fields[] = {
-    CONFIG_VALUE("key", read_path, struct engine_idempotency, path),
-    CONFIG_VALUE("header", config_value_text, struct engine_idempotency, header),
-    CONFIG_NUMBER("dedupe", config_value_duration, struct engine_idempotency, dedupe_ms, 1,
-                  3650 * DAY_MS),
+    CONFIG_TEXT("key", read_path, struct engine_idempotency, path),
+    CONFIG_TEXT("header", config_value_text, struct engine_idempotency, header),
+    CONFIG_NUMBER("dedupe", duration, struct engine_idempotency, dedupe_ms, 1, 3650 * DAY_MS,
+                  .usual = DAY_MS),
 };
-const struct config_table config_idempotency_table = CONFIG_TABLE(idempotency_fields);
+const struct config_table config_idempotency_table = CONFIG_FLOW(idempotency_fields);
 
 bool config_order_read_idempotency(struct config_reader *reader, const struct config_node *node,
                                    const struct config_field *field, void *out) {

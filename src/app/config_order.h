@@ -9,7 +9,6 @@ extern const char *const config_order_words[];   /* by enum store_order */
 extern const char *const config_on_dead_words[]; /* by enum config_on_dead */
 extern const struct config_table config_idempotency_table;
 
-void config_order_init(struct config_queue *queue);
 /* `out` is a struct engine_idempotency. */
 config_read config_order_read_idempotency;
 /* Keys that are for `order: key` alone. */

@@ -1,6 +1,8 @@
 #include "app/config_policy.h"
 
+#include "app/config_printer.h"
 #include "app/config_value.h"
+#include "base/instant.h"
 
 #define DAY_MS    (24LL * 3600 * 1000)
 #define DELAY_MS  (30 * DAY_MS)
@@ -17,12 +19,12 @@ enum {
     FLOOD_WINDOW_LEAST_MS = 1000,
 };
 
-const char *const config_jitter_words[] = {[JITTER_FULL] = "full",
+static const char *const jitter_words[] = {[JITTER_FULL] = "full",
                                            [JITTER_EQUAL] = "equal",
                                            [JITTER_DECORRELATED] = "decorrelated",
                                            [JITTER_NONE] = "none",
                                            NULL};
-const char *const config_backoff_words[] = {
+static const char *const backoff_words[] = {
     [BACKOFF_EXPONENTIAL] = "exponential", [BACKOFF_FIXED] = "fixed", NULL};
 
 /* `out` is the whole retry policy. */
@@ -41,6 +43,37 @@ static bool read_delays(struct config_reader *reader, const struct config_node *
     return true;
 }
 
+static void put_delays(struct config_printer *p, const struct config_field *field,
+                       const void *value) {
+    const struct retry_policy *retry = value;
+    (void)field;
+    for (size_t i = 0; i < retry->delay_count; i++) {
+        buf_str(p->out, i ? ", " : "[");
+        duration_put(p->out, retry->delays_ms[i]);
+    }
+    buf_char(p->out, ']');
+}
+
+/* Delays stand in place of backoff. */
+static bool shows_backoff(const struct config_printer *p, const struct config_field *field,
+                          const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct retry_policy *)mapping)->shape != BACKOFF_LIST;
+}
+
+static bool shows_delays(const struct config_printer *p, const struct config_field *field,
+                         const void *mapping) {
+    return !shows_backoff(p, field, mapping);
+}
+
+static void put_budget(struct config_printer *p, const struct config_field *field,
+                       const void *value) {
+    if (*(const uint32_t *)value == BUDGET_OFF)
+        buf_str(p->out, "off");
+    else
+        config_value_put_percent(p, field, value);
+}
+
 static bool read_budget(struct config_reader *reader, const struct config_node *node,
                         const struct config_field *field, void *out) {
     if (!config_value_is(node, "off"))
@@ -51,20 +84,20 @@ static bool read_budget(struct config_reader *reader, const struct config_node *
 }
 
 static const struct config_field retry_fields[] = {
-    CONFIG_NUMBER("attempts", config_value_count, struct retry_policy, attempts, 1, ATTEMPTS_MOST),
-    CONFIG_NUMBER("base", config_value_duration, struct retry_policy, base_ms, 1, DELAY_MS),
-    CONFIG_NUMBER("cap", config_value_duration, struct retry_policy, cap_ms, 1, DELAY_MS),
-    CONFIG_WORD("jitter", struct retry_policy, jitter, config_jitter_words),
-    CONFIG_WORD("backoff", struct retry_policy, shape, config_backoff_words),
-    CONFIG_WHOLE("delays", read_delays),
-    CONFIG_NUMBER("max_age", config_value_duration, struct retry_policy, max_age_ms, 1, AGE_MS),
-    CONFIG_NUMBER("retry_after_cap", config_value_duration, struct retry_policy, retry_after_cap_ms,
-                  0, DELAY_MS),
-    CONFIG_NUMBER("budget", read_budget, struct retry_policy, budget_permille, 0, WHOLE_PERMILLE),
-    CONFIG_NUMBER("budget_floor", config_value_rate, struct retry_policy, budget_floor_permille, 0,
-                  FLOOR_MOST),
+    CONFIG_NUMBER("attempts", count, struct retry_policy, attempts, 1, ATTEMPTS_MOST),
+    CONFIG_NUMBER("base", duration, struct retry_policy, base_ms, 1, DELAY_MS),
+    CONFIG_NUMBER("cap", duration, struct retry_policy, cap_ms, 1, DELAY_MS),
+    CONFIG_WORD("jitter", struct retry_policy, jitter, jitter_words),
+    CONFIG_WORD("backoff", struct retry_policy, shape, backoff_words, .shown = shows_backoff),
+    CONFIG_WHOLE("delays", read_delays, .put = put_delays, .shown = shows_delays),
+    CONFIG_NUMBER("max_age", duration, struct retry_policy, max_age_ms, 1, AGE_MS),
+    CONFIG_NUMBER("retry_after_cap", duration, struct retry_policy, retry_after_cap_ms, 0,
+                  DELAY_MS),
+    CONFIG_OTHER("budget", read_budget, put_budget, struct retry_policy, budget_permille,
+                 .most = WHOLE_PERMILLE),
+    CONFIG_NUMBER("budget_floor", rate, struct retry_policy, budget_floor_permille, 0, FLOOR_MOST),
 };
-const struct config_table config_retry_table = CONFIG_TABLE(retry_fields);
+const struct config_table config_retry_table = CONFIG_BLOCK(retry_fields);
 
 bool config_policy_read_retry(struct config_reader *reader, const struct config_node *node,
                               const struct config_field *field, void *out) {
@@ -84,18 +117,18 @@ bool config_policy_read_retry(struct config_reader *reader, const struct config_
 }
 
 static const struct config_field breaker_fields[] = {
-    CONFIG_NUMBER("failure_rate", config_value_percent, struct breaker_policy, failure_permille, 1,
+    CONFIG_NUMBER("failure_rate", percent, struct breaker_policy, failure_permille, 1,
                   WHOLE_PERMILLE),
-    CONFIG_NUMBER("window", config_value_duration, struct breaker_policy, window_ms,
-                  WINDOW_LEAST_MS, WINDOW_MS),
-    CONFIG_NUMBER("min_attempts", config_value_count, struct breaker_policy, min_attempts, 1,
-                  COUNT_MOST),
-    CONFIG_NUMBER("consecutive", config_value_count, struct breaker_policy, consecutive, 1,
-                  COUNT_MOST),
-    CONFIG_NUMBER("open", config_value_duration, struct breaker_policy, open_ms, OPEN_LEAST_MS,
-                  DAY_MS),
+    CONFIG_NUMBER("window", duration, struct breaker_policy, window_ms, WINDOW_LEAST_MS, WINDOW_MS),
+    CONFIG_NUMBER("min_attempts", count, struct breaker_policy, min_attempts, 1, COUNT_MOST),
+    CONFIG_NUMBER("consecutive", count, struct breaker_policy, consecutive, 1, COUNT_MOST),
+    CONFIG_NUMBER("open", duration, struct breaker_policy, open_ms, OPEN_LEAST_MS, DAY_MS),
 };
-const struct config_table config_breaker_table = CONFIG_TABLE(breaker_fields);
+const struct config_table config_breaker_table = CONFIG_BLOCK(breaker_fields);
+
+bool config_policy_breaker_is_off(const void *breaker) {
+    return ((const struct breaker_policy *)breaker)->off;
+}
 
 bool config_policy_read_breaker(struct config_reader *reader, const struct config_node *node,
                                 const struct config_field *field, void *out) {
@@ -110,18 +143,17 @@ bool config_policy_read_breaker(struct config_reader *reader, const struct confi
     return config_reader_mapping(reader, node, &config_breaker_table, breaker);
 }
 
-const char *const config_flood_words[] = {
+static const char *const flood_words[] = {
     [FLOOD_OFF] = "off", [FLOOD_ALERT] = "alert", [FLOOD_HOLD] = "hold", NULL};
 
 static const struct config_field flood_fields[] = {
-    CONFIG_NUMBER("share", config_value_percent, struct flood_policy, share_permille, 1,
-                  WHOLE_PERMILLE),
-    CONFIG_NUMBER("of", config_value_count, struct flood_policy, of, 1, COUNT_MOST),
-    CONFIG_NUMBER("window", config_value_duration, struct flood_policy, window_ms,
-                  FLOOD_WINDOW_LEAST_MS, FLOOD_WINDOW_MOST_MS),
-    CONFIG_WORD("then", struct flood_policy, then, config_flood_words),
+    CONFIG_NUMBER("share", percent, struct flood_policy, share_permille, 1, WHOLE_PERMILLE),
+    CONFIG_NUMBER("of", count, struct flood_policy, of, 1, COUNT_MOST),
+    CONFIG_NUMBER("window", duration, struct flood_policy, window_ms, FLOOD_WINDOW_LEAST_MS,
+                  FLOOD_WINDOW_MOST_MS),
+    CONFIG_WORD("then", struct flood_policy, then, flood_words),
 };
-const struct config_table config_flood_table = CONFIG_TABLE(flood_fields);
+const struct config_table config_flood_table = CONFIG_BLOCK(flood_fields);
 
 bool config_policy_read_flood(struct config_reader *reader, const struct config_node *node,
                               const struct config_field *field, void *out) {
@@ -137,11 +169,10 @@ bool config_policy_read_flood(struct config_reader *reader, const struct config_
 }
 
 static const struct config_field poison_fields[] = {
-    CONFIG_NUMBER("crashes", config_value_count, struct poison_policy, crashes, 1, COUNT_MOST),
-    CONFIG_NUMBER("deliveries", config_value_count, struct poison_policy, deliveries, 1,
-                  COUNT_MOST),
+    CONFIG_NUMBER("crashes", count, struct poison_policy, crashes, 1, COUNT_MOST),
+    CONFIG_NUMBER("deliveries", count, struct poison_policy, deliveries, 1, COUNT_MOST),
 };
-const struct config_table config_poison_table = CONFIG_TABLE(poison_fields);
+const struct config_table config_poison_table = CONFIG_BLOCK(poison_fields);
 
 bool config_policy_read_poison(struct config_reader *reader, const struct config_node *node,
                                const struct config_field *field, void *out) {

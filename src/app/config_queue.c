@@ -1,16 +1,28 @@
 #include "app/config_queue.h"
 
+#include <stdio.h>
+
 #include "app/config_classify.h"
 #include "app/config_dlq.h"
+#include "app/config_find.h"
 #include "app/config_handler.h"
 #include "app/config_order.h"
 #include "app/config_policy.h"
+#include "app/config_printer.h"
+#include "app/config_reload.h"
+#include "app/config_reply.h"
 #include "app/config_triage.h"
 #include "app/config_value.h"
 #include "app/sources.h"
 #include "core/comeback.h"
 
-enum { CONCURRENCY = 32, CONCURRENCY_MOST = 10000, BLOCKED_LIMIT_MOST = 10000000 };
+enum {
+    CONCURRENCY = 32,
+    CONCURRENCY_MOST = 10000,
+    BLOCKED_LIMIT = 1000,
+    BLOCKED_LIMIT_MOST = 10000000,
+    KEY_MAX = 256
+};
 #define EXPIRE_MOST_MS (3650LL * 24 * 3600 * 1000)
 
 static bool leases(const struct config_queue *queue) {
@@ -71,6 +83,32 @@ static bool read_handler(struct config_reader *reader, const struct config_node 
     return config_handler_read(reader, node, field, &queue->handlers[0]);
 }
 
+/* The fallbacks are compared with the handler: to run another of them takes the same restart. */
+static void put_handler(struct config_printer *p, const struct config_field *field,
+                        const void *value) {
+    const struct config_queue *queue = value;
+    config_handler_put(p, field, &queue->handlers[0]);
+    for (size_t i = 1; !p->config && i < queue->handler_count; i++)
+        config_handler_put(p, field, &queue->handlers[i]);
+}
+
+static void put_fallback(struct config_printer *p, const struct config_field *field,
+                         const void *value) {
+    const struct config_queue *queue = value;
+    for (size_t i = 1; i < queue->handler_count; i++) {
+        config_printer_indent(p);
+        buf_str(p->out, "- ");
+        config_handler_put(p, field, &queue->handlers[i]);
+        buf_char(p->out, '\n');
+    }
+}
+
+static bool has_fallback(const struct config_printer *p, const struct config_field *field,
+                         const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct config_queue *)mapping)->handler_count > 1;
+}
+
 /* Its letters are done with one at a time, and their answers are nobody's results. */
 static bool read_compensate(struct config_reader *reader, const struct config_node *node,
                             const struct config_field *field, void *out) {
@@ -80,7 +118,7 @@ static bool read_compensate(struct config_reader *reader, const struct config_no
         return false;
     if (handler->kind != HANDLER_HTTP && handler->kind != HANDLER_EXEC)
         return config_reader_expected(reader, node, "{http: URL} or {exec: [COMMAND]}");
-    if (handler->batch > 1 || handler->reply.store_ms || handler->reply.url.len) {
+    if (handler->batch > 1 || config_reply_is_given(&handler->reply)) {
         config_mistake_add(&reader->mistakes, node->key_at,
                            "compensate: it has neither batch nor reply");
         return false;
@@ -94,32 +132,75 @@ static bool read_compensate(struct config_reader *reader, const struct config_no
     return true;
 }
 
+static void put_compensate(struct config_printer *p, const struct config_field *field,
+                           const void *value) {
+    config_handler_put(p, field, ((const struct config_queue *)value)->compensate);
+}
+
+static bool compensates(const struct config_printer *p, const struct config_field *field,
+                        const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct config_queue *)mapping)->compensate;
+}
+
+/* Workers that lease have no limit of ours. */
+static bool has_limit(const struct config_printer *p, const struct config_field *field,
+                      const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct config_queue *)mapping)->concurrency != ENGINE_UNLIMITED;
+}
+
+static bool has_order(const struct config_printer *p, const struct config_field *field,
+                      const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct config_queue *)mapping)->order == ORDER_KEY;
+}
+
+static bool is_idempotent(const struct config_printer *p, const struct config_field *field,
+                          const void *mapping) {
+    const struct engine_idempotency *idempotency =
+        &((const struct config_queue *)mapping)->idempotency;
+    (void)p, (void)field;
+    return idempotency->path.len > 0 || idempotency->header.len > 0;
+}
+
 static const struct config_field queue_fields[] = {
-    CONFIG_VALUE("source", config_queue_read_source, struct config_queue, source),
-    CONFIG_WHOLE("handler", read_handler),
-    CONFIG_WHOLE("fallback", read_fallback),
-    CONFIG_NUMBER("concurrency", config_value_count, struct config_queue, concurrency, 1,
-                  CONCURRENCY_MOST),
-    CONFIG_VALUE("classify", config_classify_read, struct config_queue, policy),
-    CONFIG_VALUE("retry", config_policy_read_retry, struct config_queue, policy.retry),
-    CONFIG_VALUE("breaker", config_policy_read_breaker, struct config_queue, policy.breaker),
-    CONFIG_VALUE("poison", config_policy_read_poison, struct config_queue, policy.poison),
-    CONFIG_NUMBER("expire", config_value_duration, struct config_queue, policy.expire_ms, 1,
-                  EXPIRE_MOST_MS),
-    CONFIG_VALUE("flood", config_policy_read_flood, struct config_queue, flood),
-    CONFIG_VALUE("runbook", config_value_text, struct config_queue, runbook),
-    CONFIG_WHOLE("dlq", config_dlq_read),
-    CONFIG_WORD("order", struct config_queue, order, config_order_words),
-    CONFIG_WORD("on_dead", struct config_queue, on_dead, config_on_dead_words),
-    CONFIG_NUMBER("blocked_limit", config_value_count, struct config_queue, blocked_limit, 0,
-                  BLOCKED_LIMIT_MOST),
-    CONFIG_VALUE("idempotency", config_order_read_idempotency, struct config_queue, idempotency),
-    CONFIG_WHOLE("replay", config_triage_read_replay),
-    CONFIG_WHOLE("compensate", read_compensate),
+    CONFIG_TEXT("source", config_queue_read_source, struct config_queue, source,
+                .reload = CONFIG_RESTART),
+    CONFIG_WHOLE("handler", read_handler, .put = put_handler, .reload = CONFIG_RESTART),
+    CONFIG_WHOLE("fallback", read_fallback, .put = put_fallback, .lines = true,
+                 .shown = has_fallback, .reload = CONFIG_BESIDE),
+    CONFIG_NUMBER("concurrency", count, struct config_queue, concurrency, 1, CONCURRENCY_MOST,
+                  .usual = CONCURRENCY, .shown = has_limit, .reload = CONFIG_LIVE),
+    CONFIG_MAPPED("classify", config_classify_read, config_classify_table, struct config_queue,
+                  policy, .reload = CONFIG_LIVE),
+    CONFIG_MAPPED("retry", config_policy_read_retry, config_retry_table, struct config_queue,
+                  policy.retry, .reload = CONFIG_LIVE),
+    CONFIG_MAPPED("breaker", config_policy_read_breaker, config_breaker_table, struct config_queue,
+                  policy.breaker, .off = config_policy_breaker_is_off, .reload = CONFIG_LIVE),
+    CONFIG_MAPPED("poison", config_policy_read_poison, config_poison_table, struct config_queue,
+                  policy.poison, .reload = CONFIG_LIVE),
+    CONFIG_NUMBER("expire", duration, struct config_queue, policy.expire_ms, 1, EXPIRE_MOST_MS,
+                  .optional = true, .reload = CONFIG_LIVE),
+    CONFIG_MAPPED("flood", config_policy_read_flood, config_flood_table, struct config_queue, flood,
+                  .reload = CONFIG_LIVE),
+    CONFIG_TEXT("runbook", config_value_text, struct config_queue, runbook, .reload = CONFIG_LIVE),
+    CONFIG_WHOLE("dlq", config_dlq_read, .put = config_dlq_put_routes, .lines = true,
+                 .shown = config_dlq_has_routes, .compare = config_dlq_compare, .behind = "replay"),
+    CONFIG_WORD("order", struct config_queue, order, config_order_words, .reload = CONFIG_RESTART),
+    CONFIG_WORD("on_dead", struct config_queue, on_dead, config_on_dead_words, .shown = has_order,
+                .reload = CONFIG_LIVE),
+    CONFIG_NUMBER("blocked_limit", count, struct config_queue, blocked_limit, 0, BLOCKED_LIMIT_MOST,
+                  .usual = BLOCKED_LIMIT, .shown = has_order, .reload = CONFIG_LIVE),
+    CONFIG_MAPPED("idempotency", config_order_read_idempotency, config_idempotency_table,
+                  struct config_queue, idempotency, .shown = is_idempotent, .reload = CONFIG_LIVE),
+    CONFIG_WHOLE("replay", config_triage_read_replay, .table = &config_replay_table),
+    CONFIG_WHOLE("compensate", read_compensate, .put = put_compensate, .shown = compensates,
+                 .reload = CONFIG_RESTART, .behind = "handler"),
     CONFIG_NOT_YET("encryption"),
     CONFIG_NOT_YET("redaction"),
 };
-const struct config_table config_queue_table = CONFIG_TABLE(queue_fields);
+const struct config_table config_queue_table = CONFIG_BLOCK(queue_fields);
 
 static const struct config_node *child_of(const struct config_node *node, const char *key) {
     return node->kind == CONFIG_MAPPING ? config_tree_find(node, key) : NULL;
@@ -141,16 +222,16 @@ static void init_queue(struct config_reader *reader, const struct config_node *n
     queue->name = node->key;
     queue->line = node->key_at.line;
     queue->source = BYTES(SOURCES_BUILTIN);
-    config_order_init(queue);
     flood_policy_init(&queue->flood);
-    queue->replay_max_lag = CONFIG_MAX_LAG;
     const struct config_node *fallback = child_of(node, "fallback");
     size_t handlers = 1 + (fallback ? fallback->count : 0);
     queue->handlers = arena_alloc(reader->arena, handlers * sizeof *queue->handlers);
     queue->handler_count = 1;
     struct bytes dlq = config_reader_text(reader, "%.*s" CONFIG_DLQ_SUFFIX, BYTES_ARG(node->key));
     policy_init(&queue->policy, queue->name, dlq, handler_class_of(node));
-    queue->concurrency = leases(queue) ? ENGINE_UNLIMITED : CONCURRENCY;
+    config_reader_defaults(&config_queue_table, queue);
+    if (leases(queue))
+        queue->concurrency = ENGINE_UNLIMITED;
     config_dlq_init(reader, queue);
 }
 
@@ -160,7 +241,7 @@ static void share_reply(struct config_queue *queue) {
     const struct config_reply *first = &queue->handlers[0].reply;
     for (size_t i = 1; i < queue->handler_count; i++) {
         struct config_reply *reply = &queue->handlers[i].reply;
-        if (reply->store_ms == 0 && reply->url.len == 0 && queue->handlers[i].batch == 1)
+        if (!config_reply_is_given(reply) && queue->handlers[i].batch == 1)
             *reply = *first;
     }
 }
@@ -194,4 +275,35 @@ bool config_queue_read_all(struct config_reader *reader, const struct config_nod
     for (const struct config_node *child = node->first; child; child = child->next)
         read_queue(reader, child, &config->queues[config->queue_count++]);
     return true;
+}
+
+void config_queue_put_all(struct config_printer *p, const struct config_field *field,
+                          const void *value) {
+    const struct config *config = value;
+    (void)field;
+    for (size_t i = 0; i < config->queue_count; i++) {
+        config_printer_indent(p);
+        config_printer_key(p, config->queues[i].name, ":\n");
+        p->indent++;
+        config_printer_mapping(p, &config_queue_table, &config->queues[i]);
+        p->indent--;
+    }
+}
+
+void config_queue_compare_all(struct buf *out, const char *path, const void *old, const void *new) {
+    const struct config *before = old, *after = new;
+    char key[KEY_MAX];
+    for (size_t i = 0; i < before->queue_count; i++) {
+        const struct config_queue *queue = &before->queues[i];
+        const struct config_queue *now = config_find_queue(after, queue->name);
+        snprintf(key, sizeof key, "%s.%.*s", path, BYTES_ARG(queue->name));
+        if (now)
+            config_reload_compare(out, key, &config_queue_table, queue, now);
+        else
+            buf_printf(out, "%s was removed: restart to apply\n", key);
+    }
+    for (size_t i = 0; i < after->queue_count; i++)
+        if (!config_find_queue(before, after->queues[i].name))
+            buf_printf(out, "%s.%.*s was added: restart to apply\n", path,
+                       BYTES_ARG(after->queues[i].name));
 }

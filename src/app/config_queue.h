@@ -8,6 +8,8 @@ extern const struct config_table config_queue_table;
 
 /* `out` is the whole struct config. */
 config_read config_queue_read_all;
+config_put config_queue_put_all;
+config_compare config_queue_compare_all;
 config_read config_queue_read_source; /* struct bytes: builtin, or the URL of a broker */
 /* Says what is wrong with the source at this node, as sources_check told. True: nothing is. */
 bool config_queue_source_is_right(struct config_reader *reader, const struct config_node *node,

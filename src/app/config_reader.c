@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/suggest.h"
 
@@ -84,6 +85,36 @@ static void read_pair(struct config_reader *reader, const struct config_node *no
         config_reader_not_yet(reader, node->key_at, node->key);
     else
         field->read(reader, node, field, (char *)target + field->offset);
+}
+
+void config_reader_defaults(const struct config_table *table, void *target) {
+    for (size_t i = 0; i < table->count; i++) {
+        const struct config_field *field = &table->fields[i];
+        char *at = (char *)target + field->offset;
+        if (field->table)
+            config_reader_defaults(field->table, at);
+        if (field->usual == 0)
+            continue;
+        assert(field->size == sizeof(uint32_t) || field->size == sizeof(int64_t));
+        if (field->size == sizeof(uint32_t))
+            memcpy(at, &(uint32_t){(uint32_t)field->usual}, sizeof(uint32_t));
+        else
+            memcpy(at, &field->usual, sizeof field->usual);
+    }
+}
+
+void config_reader_apply(const struct config_table *table, const struct config_node *node,
+                         const void *said, void *into) {
+    for (size_t i = 0; i < table->count; i++) {
+        const struct config_field *field = &table->fields[i];
+        const struct config_node *child = config_tree_find(node, field->name);
+        const char *from = (const char *)said + field->offset;
+        char *to = (char *)into + field->offset;
+        if (child && field->merges && child->kind == CONFIG_MAPPING)
+            config_reader_apply(field->table, child, from, to);
+        else if (child)
+            memcpy(to, from, field->size);
+    }
 }
 
 bool config_reader_named(struct config_reader *reader, const struct config_node *node,

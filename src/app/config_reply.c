@@ -1,5 +1,6 @@
 #include "app/config_reply.h"
 
+#include "app/config_printer.h"
 #include "app/config_value.h"
 #include "app/sinks.h"
 
@@ -10,10 +11,9 @@ static const char reply_form[] =
     "{store: 24h}, or a URL such as redis://127.0.0.1/0?key=result:{id}";
 
 static const struct config_field reply_fields[] = {
-    CONFIG_NUMBER("store", config_value_duration, struct config_reply, store_ms, STORE_LEAST_MS,
-                  STORE_MOST_MS),
+    CONFIG_NUMBER("store", duration, struct config_reply, store_ms, STORE_LEAST_MS, STORE_MOST_MS),
 };
-const struct config_table config_reply_table = CONFIG_TABLE(reply_fields);
+const struct config_table config_reply_table = CONFIG_FLOW(reply_fields);
 
 /* ${NAME} was filled in, so the mistake does not quote the URL: it may hold a password. */
 bool config_reply_url(struct config_reader *reader, const struct config_node *node,
@@ -43,4 +43,18 @@ bool config_reply_read(struct config_reader *reader, const struct config_node *n
     if (node->kind != CONFIG_MAPPING || !config_tree_find(node, "store"))
         return config_reader_expected(reader, node, reply_form);
     return config_reader_mapping(reader, node, &config_reply_table, reply);
+}
+
+bool config_reply_is_given(const struct config_reply *reply) {
+    return reply->store_ms > 0 || reply->url.len > 0;
+}
+
+void config_reply_put(struct config_printer *p, const struct config_field *field,
+                      const void *value) {
+    const struct config_reply *reply = value;
+    (void)field;
+    if (reply->url.len > 0)
+        config_printer_text(p, reply->url);
+    else
+        config_printer_mapping(p, &config_reply_table, reply);
 }

@@ -1,14 +1,11 @@
 #include "app/config_retention.h"
 
+#include "app/config_printer.h"
 #include "app/config_value.h"
 
 #define DAY_MS  (24LL * 3600 * 1000)
 #define KEEP_MS (30 * DAY_MS)
 #define MOST_MS (36500 * DAY_MS)
-
-const char *const config_retention_words[] = {[RETENTION_UNRESOLVED] = "unresolved",
-                                              [RETENTION_RESOLVED] = "resolved",
-                                              [RETENTION_DISCARDED] = "discarded"};
 
 static bool read_keep(struct config_reader *reader, const struct config_node *node,
                       const struct config_field *field, void *out) {
@@ -19,36 +16,28 @@ static bool read_keep(struct config_reader *reader, const struct config_node *no
     return true;
 }
 
-#define KEEP(name, of)                                                                             \
-    CONFIG_NUMBER(name, read_keep, struct config_retention, keep_ms[of], 1, MOST_MS)
-static const struct config_field fields[] = {
-    KEEP("unresolved", RETENTION_UNRESOLVED),
-    KEEP("resolved", RETENTION_RESOLVED),
-    KEEP("discarded", RETENTION_DISCARDED),
-};
-const struct config_table config_retention_table = CONFIG_TABLE(fields);
-
-void config_retention_init(struct config_retention *retention) {
-    *retention = (struct config_retention){{RETENTION_NEVER, KEEP_MS, KEEP_MS}};
+static void put_keep(struct config_printer *p, const struct config_field *field,
+                     const void *value) {
+    if (*(const int64_t *)value == RETENTION_NEVER)
+        buf_str(p->out, "never");
+    else
+        config_value_put_duration(p, field, value);
 }
+
+#define KEEP(key, of, default_ms)                                                                  \
+    CONFIG_OTHER(key, read_keep, put_keep, struct config_retention, keep_ms[of], .least = 1,       \
+                 .most = MOST_MS, .usual = default_ms)
+static const struct config_field fields[] = {
+    KEEP("unresolved", RETENTION_UNRESOLVED, RETENTION_NEVER),
+    KEEP("resolved", RETENTION_RESOLVED, KEEP_MS),
+    KEEP("discarded", RETENTION_DISCARDED, KEEP_MS),
+};
+const struct config_table config_retention_table = CONFIG_FLOW(fields);
 
 bool config_retention_read(struct config_reader *reader, const struct config_node *node,
                            const struct config_field *field, void *out) {
     (void)field;
     return config_reader_mapping(reader, node, &config_retention_table, out);
-}
-
-void config_retention_apply(const struct config_retention *said, struct config_retention *into) {
-    for (size_t i = 0; i < RETENTION_COUNT; i++)
-        if (said->keep_ms[i] != 0)
-            into->keep_ms[i] = said->keep_ms[i];
-}
-
-bool config_retention_same(const struct config_retention *a, const struct config_retention *b) {
-    for (size_t i = 0; i < RETENTION_COUNT; i++)
-        if (a->keep_ms[i] != b->keep_ms[i])
-            return false;
-    return true;
 }
 
 static struct retention_rule rule_of(const struct config_dlq *dlq) {

@@ -2,6 +2,7 @@
 
 #include "app/config_address.h"
 #include "app/config_path.h"
+#include "app/config_printer.h"
 #include "app/config_telemetry.h"
 #include "app/config_value.h"
 
@@ -16,11 +17,12 @@ enum {
     DRAIN_MOST_MS = 3600 * 1000,
     JQ_TIMEOUT_MS = 1000,
     JQ_TIMEOUT_MOST_MS = 60 * 1000,
+    STORE_SHOWN_MAX = 4 << 20,
 };
 
 #define BODY_MEMORY_MOST (INT64_C(1) << 40)
 
-const char *const config_payloads_words[] = {
+static const char *const payloads_words[] = {
     [PAYLOADS_SHOWN] = "shown", [PAYLOADS_HIDDEN] = "hidden", NULL};
 
 static const struct bytes store_scheme = BYTES("sqlite:");
@@ -29,11 +31,6 @@ static const struct bytes default_store = BYTES("impound.db");
 void config_server_init(struct config *config) {
     config->listen_host = BYTES("127.0.0.1");
     config->listen_port = LISTEN_PORT;
-    config->max_body = MAX_BODY;
-    config->body_memory = BODY_MEMORY;
-    config->drain_ms = DRAIN_MS;
-    config->jq_timeout_ms = JQ_TIMEOUT_MS;
-    config->log_level = LOG_INFO;
     config->store_path = config_path_from(config, default_store);
 }
 
@@ -54,6 +51,15 @@ static bool read_listen(struct config_reader *reader, const struct config_node *
     return true;
 }
 
+static void put_listen(struct config_printer *p, const struct config_field *field,
+                       const void *value) {
+    const struct config *config = value;
+    bool ipv6 = bytes_find(config->listen_host, BYTES(":")) < config->listen_host.len;
+    (void)field;
+    buf_printf(p->out, "\"%s%.*s%s:%u\"", ipv6 ? "[" : "", BYTES_ARG(config->listen_host),
+               ipv6 ? "]" : "", config->listen_port);
+}
+
 static bool read_auth(struct config_reader *reader, const struct config_node *node,
                       const struct config_field *field, void *out) {
     (void)field;
@@ -69,25 +75,36 @@ static bool read_auth(struct config_reader *reader, const struct config_node *no
     return true;
 }
 
+static void put_auth(struct config_printer *p, const struct config_field *field,
+                     const void *value) {
+    (void)field, (void)value;
+    buf_str(p->out, "none");
+}
+
 static const struct config_field server_fields[] = {
-    CONFIG_WHOLE("listen", read_listen),
-    CONFIG_VALUE("auth", read_auth, struct config, auth_none),
-    CONFIG_NUMBER("max_body", config_value_size, struct config, max_body, 1, MAX_BODY_MOST),
-    CONFIG_NUMBER("body_memory", config_value_size, struct config, body_memory, BODY_MEMORY_LEAST,
-                  BODY_MEMORY_MOST),
-    CONFIG_NUMBER("drain", config_value_duration, struct config, drain_ms, 0, DRAIN_MOST_MS),
-    CONFIG_NUMBER("jq_timeout", config_value_duration, struct config, jq_timeout_ms, 1,
-                  JQ_TIMEOUT_MOST_MS),
-    CONFIG_WORD("payloads", struct config, payloads, config_payloads_words),
-    CONFIG_WORD("log", struct config, log, log_format_words),
-    CONFIG_WORD("log_level", struct config, log_level, log_level_words),
-    CONFIG_VALUE("telemetry", config_telemetry_read, struct config, telemetry),
+    CONFIG_WHOLE("listen", read_listen, .put = put_listen, .reload = CONFIG_RESTART),
+    CONFIG_OTHER("auth", read_auth, put_auth, struct config, auth_none, .optional = true,
+                 .reload = CONFIG_LIVE),
+    CONFIG_NUMBER("max_body", size, struct config, max_body, 1, MAX_BODY_MOST, .usual = MAX_BODY,
+                  .reload = CONFIG_RESTART),
+    CONFIG_NUMBER("body_memory", size, struct config, body_memory, BODY_MEMORY_LEAST,
+                  BODY_MEMORY_MOST, .usual = BODY_MEMORY, .reload = CONFIG_RESTART),
+    CONFIG_NUMBER("drain", duration, struct config, drain_ms, 0, DRAIN_MOST_MS, .usual = DRAIN_MS,
+                  .reload = CONFIG_LIVE),
+    CONFIG_NUMBER("jq_timeout", duration, struct config, jq_timeout_ms, 1, JQ_TIMEOUT_MOST_MS,
+                  .usual = JQ_TIMEOUT_MS, .reload = CONFIG_RESTART),
+    CONFIG_WORD("payloads", struct config, payloads, payloads_words, .reload = CONFIG_RESTART),
+    CONFIG_WORD("log", struct config, log, log_format_words, .reload = CONFIG_LIVE),
+    CONFIG_WORD("log_level", struct config, log_level, log_level_words, .usual = LOG_INFO,
+                .reload = CONFIG_LIVE),
+    CONFIG_MAPPED("telemetry", config_telemetry_read, config_telemetry_table, struct config,
+                  telemetry, .off = config_telemetry_is_off, .reload = CONFIG_RESTART),
     CONFIG_NOT_YET("tokens"),
     CONFIG_NOT_YET("roles"),
     CONFIG_NOT_YET("encryption"),
     CONFIG_NOT_YET("redaction"),
 };
-const struct config_table config_server_table = CONFIG_TABLE(server_fields);
+const struct config_table config_server_table = CONFIG_BLOCK(server_fields);
 
 bool config_server_read(struct config_reader *reader, const struct config_node *node,
                         const struct config_field *field, void *out) {
@@ -119,4 +136,15 @@ bool config_server_read_store(struct config_reader *reader, const struct config_
         return config_reader_expected(reader, node, form);
     config->store_path = config_path_from(config, path);
     return true;
+}
+
+void config_server_put_store(struct config_printer *p, const struct config_field *field,
+                             const void *value) {
+    const struct config *config = value;
+    struct buf store;
+    (void)field;
+    buf_init_heap(&store, STORE_SHOWN_MAX);
+    buf_printf(&store, "%.*s%.*s", BYTES_ARG(store_scheme), BYTES_ARG(config->store_path));
+    config_printer_text(p, buf_view(&store));
+    buf_free(&store);
 }

@@ -5,12 +5,12 @@
 #include "app/config_reader.h"
 
 extern const struct config_table config_server_table;
-extern const char *const config_payloads_words[];
 
 /* What stands when the file says nothing. */
 void config_server_init(struct config *config);
 /* Both take the whole struct config as `out`. */
 config_read config_server_read;
 config_read config_server_read_store;
+config_put config_server_put_store;
 
 #endif

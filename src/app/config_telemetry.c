@@ -8,7 +8,7 @@
 #include "app/config_printer.h"
 #include "app/config_value.h"
 
-enum { SAMPLE_ALL = 1000, SERVICE_MAX = 255, TEXT_MAX = 1 << 20 };
+enum { SAMPLE_ALL = 1000, SERVICE_MAX = 255 };
 
 #define SERVICE BYTES("impound")
 
@@ -49,18 +49,33 @@ static bool read_service(struct config_reader *reader, const struct config_node 
     return true;
 }
 
-static const struct config_field telemetry_fields[] = {
-    CONFIG_VALUE("otlp", read_otlp, struct config_telemetry, otlp),
-    CONFIG_WHOLE("headers", read_headers),
-    CONFIG_VALUE("ca", config_path_read_pem, struct config_telemetry, ca_file),
-    CONFIG_VALUE("service", read_service, struct config_telemetry, service),
-    CONFIG_NUMBER("sample", config_value_percent, struct config_telemetry, sample_permille, 0,
-                  SAMPLE_ALL),
-};
-const struct config_table config_telemetry_table = CONFIG_TABLE(telemetry_fields);
+static void put_headers(struct config_printer *p, const struct config_field *field,
+                        const void *value) {
+    const struct config_telemetry *telemetry = value;
+    (void)field;
+    config_printer_headers(p, telemetry->headers, telemetry->header_count);
+}
 
-void config_telemetry_init(struct config *config) {
-    config->telemetry.sample_permille = SAMPLE_ALL;
+/* What the environment alone knows of headers is compared, but not printed. */
+static bool shows_headers(const struct config_printer *p, const struct config_field *field,
+                          const void *mapping) {
+    const struct config_telemetry *telemetry = mapping;
+    (void)field;
+    return telemetry->header_count > 0 && (!telemetry->headers_of_environment || !p->config);
+}
+
+static const struct config_field telemetry_fields[] = {
+    CONFIG_TEXT("otlp", read_otlp, struct config_telemetry, otlp),
+    CONFIG_WHOLE("headers", read_headers, .put = put_headers, .shown = shows_headers),
+    CONFIG_TEXT("ca", config_path_read_pem, struct config_telemetry, ca_file),
+    CONFIG_TEXT("service", read_service, struct config_telemetry, service),
+    CONFIG_NUMBER("sample", percent, struct config_telemetry, sample_permille, 0, SAMPLE_ALL,
+                  .usual = SAMPLE_ALL),
+};
+const struct config_table config_telemetry_table = CONFIG_FLOW(telemetry_fields);
+
+bool config_telemetry_is_off(const void *telemetry) {
+    return ((const struct config_telemetry *)telemetry)->otlp.len == 0;
 }
 
 bool config_telemetry_read(struct config_reader *reader, const struct config_node *node,
@@ -130,35 +145,4 @@ void config_telemetry_finish(struct config_reader *reader) {
         take_headers(reader, telemetry);
     if (telemetry->otlp.len > 0 && telemetry->service.len == 0)
         take_service(reader, telemetry);
-}
-
-/* ---- printing and comparing ---- */
-
-void config_telemetry_print(const struct config *config, struct buf *out) {
-    const struct config_telemetry *telemetry = &config->telemetry;
-    struct config_printer printer = {config, out, {0}}, *p = &printer;
-    bool comma = true;
-    if (telemetry->otlp.len == 0) {
-        buf_str(out, "  telemetry: off\n");
-        return;
-    }
-    buf_init_heap(&p->room, TEXT_MAX);
-    buf_str(out, "  telemetry: {otlp: ");
-    config_printer_text(p, telemetry->otlp);
-    if (telemetry->header_count > 0 && !telemetry->headers_of_environment)
-        config_printer_headers(p, telemetry->headers, telemetry->header_count);
-    config_printer_optional(p, "ca", telemetry->ca_file, &comma);
-    config_printer_optional(p, "service", telemetry->service, &comma);
-    config_printer_decimal(p, ", sample: ", telemetry->sample_permille, 1, "%");
-    buf_str(out, "}\n");
-    buf_free(&p->room);
-}
-
-bool config_telemetry_same(const struct config *a, const struct config *b) {
-    const struct config_telemetry *x = &a->telemetry, *y = &b->telemetry;
-    if (x->otlp.len == 0 && y->otlp.len == 0)
-        return true;
-    return bytes_eq(x->otlp, y->otlp) && bytes_eq(x->service, y->service) &&
-           bytes_eq(x->ca_file, y->ca_file) && x->sample_permille == y->sample_permille &&
-           config_headers_same(x->headers, x->header_count, y->headers, y->header_count);
 }

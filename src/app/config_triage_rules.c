@@ -1,12 +1,13 @@
 #include "app/config_triage_rules.h"
 
 #include "app/config_find.h"
+#include "app/config_printer.h"
 #include "app/config_value.h"
 #include "app/sources.h"
 #include "core/comeback.h"
 #include "core/fingerprint.h"
 
-enum { SECOND_MS = 1000, COUNT_MOST = 1000000, TEXT_MAX = 1 << 20 };
+enum { SECOND_MS = 1000, COUNT_MOST = 1000000 };
 #define LONGEST_MS (3650LL * 24 * 3600 * SECOND_MS)
 
 /* ---- when ---- */
@@ -70,21 +71,66 @@ static bool read_replays(struct config_reader *reader, const struct config_node 
            (parse_replays(text, out) || config_reader_expected(reader, node, form));
 }
 
-#define WHEN(name, read, member) CONFIG_VALUE(name, read, struct triage_when, member)
+static void put_cause(struct config_printer *p, const struct config_field *field,
+                      const void *value) {
+    (void)field;
+    config_printer_text(p, bytes_of(cause_text(((const struct triage_when *)value)->cause)));
+}
+
+static bool has_cause(const struct config_printer *p, const struct config_field *field,
+                      const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct triage_when *)mapping)->has_cause;
+}
+
+static void put_fingerprint(struct config_printer *p, const struct config_field *field,
+                            const void *value) {
+    char text[FINGERPRINT_TEXT_SIZE];
+    (void)field;
+    buf_printf(p->out, "\"%s\"",
+               fingerprint_text(((const struct triage_when *)value)->fingerprint, text));
+}
+
+static bool has_fingerprint(const struct config_printer *p, const struct config_field *field,
+                            const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct triage_when *)mapping)->has_fingerprint;
+}
+
+static void put_replays(struct config_printer *p, const struct config_field *field,
+                        const void *value) {
+    const struct triage_when *when = value;
+    (void)field;
+    if (when->replays_most == TRIAGE_REPLAYS_MOST)
+        buf_printf(p->out, "%u+", when->replays_least);
+    else if (when->replays_least > 0)
+        buf_printf(p->out, "%u-%u", when->replays_least, when->replays_most);
+    else
+        buf_printf(p->out, "%u", when->replays_most);
+}
+
+static bool has_replays(const struct config_printer *p, const struct config_field *field,
+                        const void *mapping) {
+    const struct triage_when *when = mapping;
+    (void)p, (void)field;
+    return when->replays_least > 0 || when->replays_most != TRIAGE_REPLAYS_MOST;
+}
+
+#define WHEN(key, read, member) CONFIG_TEXT(key, read, struct triage_when, member)
 static const struct config_field when_fields[] = {
     WHEN("category", config_value_text, category),
     WHEN("reason", config_value_text, reason),
-    CONFIG_WHOLE("cause", read_cause),
+    CONFIG_WHOLE("cause", read_cause, .put = put_cause, .shown = has_cause),
     WHEN("error_type", config_value_text, error_type),
-    CONFIG_WHOLE("fingerprint", read_fingerprint),
+    CONFIG_WHOLE("fingerprint", read_fingerprint, .put = put_fingerprint, .shown = has_fingerprint),
     WHEN("key", config_value_text, key),
     WHEN("task_type", config_value_text, task_type),
-    CONFIG_NUMBER("age", config_value_duration, struct triage_when, age_ms, 1, LONGEST_MS),
-    CONFIG_WHOLE("replays", read_replays),
-    CONFIG_NUMBER("attempts", config_value_count, struct triage_when, attempts, 1, COUNT_MOST),
+    CONFIG_NUMBER("age", duration, struct triage_when, age_ms, 1, LONGEST_MS, .optional = true),
+    CONFIG_WHOLE("replays", read_replays, .put = put_replays, .shown = has_replays),
+    CONFIG_NUMBER("attempts", count, struct triage_when, attempts, 1, COUNT_MOST, .optional = true),
     WHEN("where", config_value_jq, where),
 };
-const struct config_table config_triage_when_table = CONFIG_TABLE(when_fields);
+const struct config_table config_triage_when_table = CONFIG_FLOW(when_fields);
 
 static bool read_when(struct config_reader *reader, const struct config_node *node,
                       const struct config_field *field, void *out) {
@@ -143,24 +189,88 @@ static bool read_to(struct config_reader *reader, const struct config_node *node
     return true;
 }
 
-#define RULE(name, read, member) CONFIG_VALUE(name, read, struct triage_rule, member)
-#define SPAN(name, member, least)                                                                  \
-    CONFIG_NUMBER(name, config_value_duration, struct triage_rule, member, least, LONGEST_MS)
+static void put_rate(struct config_printer *p, const struct config_field *field,
+                     const void *value) {
+    (void)field;
+    replay_rate_put(value, p->out);
+}
+
+static void put_canary(struct config_printer *p, const struct config_field *field,
+                       const void *value) {
+    const struct triage_rule *rule = value;
+    (void)field;
+    for (size_t i = 0; i < rule->canary_count; i++)
+        buf_printf(p->out, "%s%u", i ? ", " : "[", rule->canary[i]);
+    buf_char(p->out, ']');
+}
+
+static void put_to(struct config_printer *p, const struct config_field *field, const void *value) {
+    const struct triage_rule *rule = value;
+    (void)field;
+    if (rule->action == TRIAGE_REPLAY)
+        config_printer_text(p, rule->to);
+    else
+        config_printer_texts(p, rule->tell, rule->tell_count);
+}
+
+/* Which keys an action has. */
+static bool replays(const struct config_printer *p, const struct config_field *field,
+                    const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct triage_rule *)mapping)->action == TRIAGE_REPLAY;
+}
+
+static bool has_canary(const struct config_printer *p, const struct config_field *field,
+                       const void *mapping) {
+    return replays(p, field, mapping) && ((const struct triage_rule *)mapping)->canary_count > 0;
+}
+
+static bool has_edit(const struct config_printer *p, const struct config_field *field,
+                     const void *mapping) {
+    return replays(p, field, mapping) && ((const struct triage_rule *)mapping)->edit.len > 0;
+}
+
+static bool has_to(const struct config_printer *p, const struct config_field *field,
+                   const void *mapping) {
+    const struct triage_rule *rule = mapping;
+    return replays(p, field, mapping) ? rule->to.len > 0 : rule->tell_count > 0;
+}
+
+static bool may_fail(const struct config_printer *p, const struct config_field *field,
+                     const void *mapping) {
+    (void)p, (void)field;
+    return triage_rule_may_fail(mapping);
+}
+
+#define SPAN(key, member, least, ...)                                                              \
+    CONFIG_NUMBER(key, duration, struct triage_rule, member, least, LONGEST_MS, __VA_ARGS__)
 static const struct config_field rule_fields[] = {
-    RULE("when", read_when, when),
+    CONFIG_MAPPED("when", read_when, config_triage_when_table, struct triage_rule, when),
     CONFIG_WORD("do", struct triage_rule, action, triage_rule_actions),
     SPAN("every", every_ms, SECOND_MS),
-    CONFIG_NUMBER("limit", config_value_count, struct triage_rule, limit, 1, TRIAGE_LIMIT_MAX),
-    SPAN("lifetime", lifetime_ms, 1),
-    RULE("edit", config_value_jq, edit),
-    RULE("rate", read_rate, rate),
-    CONFIG_WHOLE("canary", read_canary),
-    CONFIG_WHOLE("to", read_to),
-    SPAN("backoff", backoff_ms, SECOND_MS),
-    CONFIG_NUMBER("stop_after", config_value_count, struct triage_rule, stop_after, 1,
-                  TRIAGE_STOP_AFTER_MAX),
+    CONFIG_NUMBER("limit", count, struct triage_rule, limit, 1, TRIAGE_LIMIT_MAX),
+    SPAN("lifetime", lifetime_ms, 1, .shown = replays),
+    CONFIG_TEXT("edit", config_value_jq, struct triage_rule, edit, .shown = has_edit,
+                .behind = "canary"),
+    CONFIG_OTHER("rate", read_rate, put_rate, struct triage_rule, rate, .shown = replays),
+    CONFIG_WHOLE("canary", read_canary, .put = put_canary, .shown = has_canary),
+    CONFIG_WHOLE("to", read_to, .put = put_to, .shown = has_to),
+    SPAN("backoff", backoff_ms, SECOND_MS, .shown = may_fail),
+    CONFIG_NUMBER("stop_after", count, struct triage_rule, stop_after, 1, TRIAGE_STOP_AFTER_MAX,
+                  .shown = may_fail),
 };
-const struct config_table config_triage_rule_table = CONFIG_TABLE(rule_fields);
+const struct config_table config_triage_rule_table = CONFIG_FLOW(rule_fields);
+
+void config_triage_rules_put(struct config_printer *p, const struct config_field *field,
+                             const void *value) {
+    const struct config_triage_rules *rules = value;
+    (void)field;
+    for (size_t i = 0; i < rules->count; i++) {
+        buf_str(p->out, i ? ",\n    " : "[\n    ");
+        config_printer_mapping(p, &config_triage_rule_table, &rules->list[i]);
+    }
+    buf_char(p->out, ']');
+}
 
 /* Keys that mean something with some actions alone. */
 #define WITH(action) (1u << TRIAGE_##action)
@@ -290,24 +400,6 @@ bool config_triage_rules_check(struct config_reader *reader, const struct config
 
 /* ---- as a whole ---- */
 
-static void put_all(const struct config_triage_rules *rules, struct buf *out) {
-    buf_init_heap(out, TEXT_MAX);
-    struct json_out json = json_out(out);
-    for (size_t i = 0; i < rules->count; i++)
-        triage_rule_put(&json, &rules->list[i]);
-}
-
-bool config_triage_rules_same(const struct config_triage_rules *a,
-                              const struct config_triage_rules *b) {
-    struct buf left, right;
-    put_all(a, &left);
-    put_all(b, &right);
-    bool same = a->count == b->count && bytes_eq(buf_view(&left), buf_view(&right));
-    buf_free(&left);
-    buf_free(&right);
-    return same;
-}
-
 size_t config_triage_rules_dlqs(const struct config *config, struct arena *arena,
                                 struct triage_dlq **out) {
     size_t count = 0;
@@ -317,7 +409,7 @@ size_t config_triage_rules_dlqs(const struct config *config, struct arena *arena
         if (dlq->triage->rules.count > 0)
             (*out)[count++] = (struct triage_dlq){.name = dlq->dlq->name,
                                                   .archive = dlq->dlq->archive,
-                                                  .fresh_ms = dlq->triage->fresh_ms,
+                                                  .fresh_ms = dlq->triage->fresh.within_ms,
                                                   .rules = dlq->triage->rules.list,
                                                   .rule_count = dlq->triage->rules.count};
     }

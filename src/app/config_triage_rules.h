@@ -9,8 +9,7 @@ extern const struct config_table config_triage_rule_table;
 extern const struct config_table config_triage_when_table;
 
 config_read config_triage_rules_read; /* struct config_triage_rules */
-bool config_triage_rules_same(const struct config_triage_rules *a,
-                              const struct config_triage_rules *b);
+config_put config_triage_rules_put;
 /* What the rest of the file must have for the rules of one of a queue's DLQs: an archive, a
  * compensating handler, queues and receivers. Adds a mistake at `at` and returns false when it has
  * not. */

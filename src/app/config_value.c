@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "app/config_address.h"
 #include "app/config_env.h"
+#include "app/config_printer.h"
 #include "base/instant.h"
 
 enum { RATE_DIGITS = 3, PERCENT_DIGITS = 1 };
@@ -281,4 +282,73 @@ bool config_value_jq(struct config_reader *reader, const struct config_node *nod
         return false;
     remember_program(reader, node, *(struct bytes *)out);
     return true;
+}
+
+/* ---- printing ---- */
+
+void config_value_put_text(struct config_printer *p, const struct config_field *field,
+                           const void *value) {
+    (void)field;
+    config_printer_text(p, *(const struct bytes *)value);
+}
+
+void config_value_put_secret(struct config_printer *p, const struct config_field *field,
+                             const void *value) {
+    (void)field;
+    config_printer_secret(p, *(const struct bytes *)value);
+}
+
+void config_value_put_duration(struct config_printer *p, const struct config_field *field,
+                               const void *value) {
+    (void)field;
+    duration_put(p->out, *(const int64_t *)value);
+}
+
+void config_value_put_size(struct config_printer *p, const struct config_field *field,
+                           const void *value) {
+    (void)field;
+    size_put(p->out, *(const uint64_t *)value);
+}
+
+void config_value_put_count(struct config_printer *p, const struct config_field *field,
+                            const void *value) {
+    (void)field;
+    buf_printf(p->out, "%u", *(const uint32_t *)value);
+}
+
+void config_value_put_large(struct config_printer *p, const struct config_field *field,
+                            const void *value) {
+    (void)field;
+    buf_printf(p->out, "%llu", (unsigned long long)*(const uint64_t *)value);
+}
+
+/* 125 with one digit → 12.5 */
+static void put_decimal(struct config_printer *p, uint32_t value, int digits, const char *unit) {
+    uint32_t scale = 1;
+    for (int i = 0; i < digits; i++)
+        scale *= 10;
+    buf_printf(p->out, "%u", value / scale);
+    uint32_t rest = value % scale;
+    if (rest)
+        buf_char(p->out, '.');
+    for (; rest; rest = rest * 10 % scale)
+        buf_printf(p->out, "%u", rest * 10 / scale);
+    buf_str(p->out, unit);
+}
+
+void config_value_put_percent(struct config_printer *p, const struct config_field *field,
+                              const void *value) {
+    (void)field;
+    put_decimal(p, *(const uint32_t *)value, PERCENT_DIGITS, "%");
+}
+
+void config_value_put_rate(struct config_printer *p, const struct config_field *field,
+                           const void *value) {
+    (void)field;
+    put_decimal(p, *(const uint32_t *)value, RATE_DIGITS, "/s");
+}
+
+void config_value_put_word(struct config_printer *p, const struct config_field *field,
+                           const void *value) {
+    buf_str(p->out, field->words[*(const unsigned *)value]);
 }

@@ -1,5 +1,5 @@
-/* config_value: readers of single values, for the tables of config_reader.h. `out` points at what
- * the comment names. */
+/* config_value: single values, read and printed for the rows of config_table.h. `out` points at
+ * what the comment names. */
 #ifndef APP_CONFIG_VALUE_H
 #define APP_CONFIG_VALUE_H
 
@@ -20,6 +20,11 @@ config_read config_value_rate; /* uint32_t, per second × 1000 */
 config_read config_value_word; /* an enum whose values are the places in field->words */
 config_read config_value_dlq;  /* struct bytes: the name of a DLQ */
 config_read config_value_jq;   /* struct bytes: a jq program, which `check` compiles */
+
+/* How they are printed. */
+config_put config_value_put_text, config_value_put_secret, config_value_put_duration,
+    config_value_put_size, config_value_put_count, config_value_put_large, config_value_put_percent,
+    config_value_put_rate, config_value_put_word;
 
 /* Whether this word stands there. Programs that write YAML 1.1 write false for off and true for on.
  */

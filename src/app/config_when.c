@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/config_printer.h"
 #include "app/config_value.h"
 
 enum { STATUS_LEAST = 100, STATUS_MOST = 599, EXIT_MOST = 255, ATTEMPT_MOST = 10000 };
@@ -55,6 +56,27 @@ static bool add_status(struct config_reader *reader, const struct config_node *n
     return true;
 }
 
+static void put_statuses(struct config_printer *p, const struct config_field *field,
+                         const void *value) {
+    const struct rule_when *when = value;
+    (void)field;
+    for (size_t i = 0; i < when->status_count; i++) {
+        const struct rule_range *range = &when->statuses[i];
+        buf_str(p->out, i ? ", " : "[");
+        if (range->from == range->to)
+            buf_printf(p->out, "%d", range->from);
+        else
+            buf_printf(p->out, "%dxx", range->from / 100);
+    }
+    buf_char(p->out, ']');
+}
+
+static bool has_statuses(const struct config_printer *p, const struct config_field *field,
+                         const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct rule_when *)mapping)->status_count > 0;
+}
+
 static bool read_status(struct config_reader *reader, const struct config_node *node,
                         const struct config_field *field, void *out) {
     (void)field;
@@ -72,6 +94,26 @@ static bool add_kind(struct config_reader *reader, const struct config_node *nod
         return false;
     when->kinds |= 1u << kind;
     return true;
+}
+
+static void put_kinds(struct config_printer *p, const struct config_field *field,
+                      const void *value) {
+    unsigned kinds = ((const struct rule_when *)value)->kinds;
+    const char *before = "[";
+    (void)field;
+    for (int i = 0; i < KIND_COUNT; i++) {
+        if (kinds & 1u << i) {
+            buf_printf(p->out, "%s%s", before, kind_text((enum kind)i));
+            before = ", ";
+        }
+    }
+    buf_char(p->out, ']');
+}
+
+static bool has_kinds(const struct config_printer *p, const struct config_field *field,
+                      const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct rule_when *)mapping)->kinds != 0;
 }
 
 static bool read_kind(struct config_reader *reader, const struct config_node *node,
@@ -93,6 +135,21 @@ static bool add_exit_code(struct config_reader *reader, const struct config_node
         return config_reader_expected(reader, node, "at most 16 exit codes");
     when->exit_codes[when->exit_code_count++] = (struct rule_range){(int)code, (int)code};
     return true;
+}
+
+static void put_exit_codes(struct config_printer *p, const struct config_field *field,
+                           const void *value) {
+    const struct rule_when *when = value;
+    (void)field;
+    for (size_t i = 0; i < when->exit_code_count; i++)
+        buf_printf(p->out, "%s%d", i ? ", " : "[", when->exit_codes[i].from);
+    buf_char(p->out, ']');
+}
+
+static bool has_exit_codes(const struct config_printer *p, const struct config_field *field,
+                           const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct rule_when *)mapping)->exit_code_count > 0;
 }
 
 static bool read_exit_code(struct config_reader *reader, const struct config_node *node,
@@ -130,6 +187,17 @@ static bool read_signal(struct config_reader *reader, const struct config_node *
     return true;
 }
 
+static void put_signal(struct config_printer *p, const struct config_field *field,
+                       const void *value) {
+    int number = ((const struct rule_range *)value)->from;
+    const char *name = sigabbrev_np(number);
+    (void)field;
+    if (name)
+        buf_printf(p->out, "SIG%s", name);
+    else
+        buf_printf(p->out, "%d", number);
+}
+
 /* "3" or "2-4". */
 static bool read_attempt(struct config_reader *reader, const struct config_node *node,
                          const struct config_field *field, void *out) {
@@ -149,6 +217,15 @@ static bool read_attempt(struct config_reader *reader, const struct config_node 
         return config_reader_expected(reader, node, form);
     *(struct rule_range *)out = (struct rule_range){(int)from, (int)to};
     return true;
+}
+
+static void put_attempt(struct config_printer *p, const struct config_field *field,
+                        const void *value) {
+    const struct rule_range *range = value;
+    (void)field;
+    buf_printf(p->out, "%d", range->from);
+    if (range->to != range->from)
+        buf_printf(p->out, "-%d", range->to);
 }
 
 static bool read_pattern(struct config_reader *reader, const struct config_node *node,
@@ -191,18 +268,39 @@ static bool read_header(struct config_reader *reader, const struct config_node *
     return true;
 }
 
+static void put_header(struct config_printer *p, const struct config_field *field,
+                       const void *value) {
+    const struct rule_when *when = value;
+    (void)field;
+    if (when->header_value.len == 0) {
+        config_printer_text(p, when->header_name);
+        return;
+    }
+    buf_char(p->out, '{');
+    config_printer_key(p, when->header_name, ": ");
+    config_printer_text(p, when->header_value);
+    buf_char(p->out, '}');
+}
+
+static bool has_header(const struct config_printer *p, const struct config_field *field,
+                       const void *mapping) {
+    (void)p, (void)field;
+    return ((const struct rule_when *)mapping)->header_name.len > 0;
+}
+
 static const struct config_field when_fields[] = {
-    CONFIG_WHOLE("status", read_status),
-    CONFIG_WHOLE("kind", read_kind),
-    CONFIG_VALUE("error_type", config_value_text, struct rule_when, error_type),
-    CONFIG_VALUE("message", read_pattern, struct rule_when, message),
-    CONFIG_WHOLE("exit_code", read_exit_code),
-    CONFIG_VALUE("signal", read_signal, struct rule_when, signals),
-    CONFIG_VALUE("attempt", read_attempt, struct rule_when, attempts),
-    CONFIG_WHOLE("header", read_header),
-    CONFIG_VALUE("jq", config_value_jq, struct rule_when, jq),
+    CONFIG_WHOLE("status", read_status, .put = put_statuses, .shown = has_statuses),
+    CONFIG_WHOLE("kind", read_kind, .put = put_kinds, .shown = has_kinds),
+    CONFIG_TEXT("error_type", config_value_text, struct rule_when, error_type),
+    CONFIG_TEXT("message", read_pattern, struct rule_when, message),
+    CONFIG_WHOLE("exit_code", read_exit_code, .put = put_exit_codes, .shown = has_exit_codes),
+    CONFIG_OTHER("signal", read_signal, put_signal, struct rule_when, signals, .optional = true),
+    CONFIG_OTHER("attempt", read_attempt, put_attempt, struct rule_when, attempts,
+                 .optional = true),
+    CONFIG_WHOLE("header", read_header, .put = put_header, .shown = has_header),
+    CONFIG_TEXT("jq", config_value_jq, struct rule_when, jq),
 };
-const struct config_table config_when_table = CONFIG_TABLE(when_fields);
+const struct config_table config_when_table = CONFIG_FLOW(when_fields);
 
 bool config_when_read(struct config_reader *reader, const struct config_node *node,
                       const struct config_field *field, void *out) {
@@ -222,14 +320,20 @@ static bool read_empty(struct config_reader *reader, const struct config_node *n
     return true;
 }
 
+static void put_empty(struct config_printer *p, const struct config_field *field,
+                      const void *value) {
+    (void)field;
+    buf_str(p->out, *(const enum rule_emptiness *)value == RULE_EMPTY_YES ? "true" : "false");
+}
+
 static const struct config_field answer_when_fields[] = {
-    CONFIG_WHOLE("status", read_status),
-    CONFIG_WHOLE("header", read_header),
-    CONFIG_VALUE("body", read_pattern, struct rule_when, body),
-    CONFIG_VALUE("jq", config_value_jq, struct rule_when, jq),
-    CONFIG_VALUE("empty", read_empty, struct rule_when, empty),
+    CONFIG_WHOLE("status", read_status, .put = put_statuses, .shown = has_statuses),
+    CONFIG_WHOLE("header", read_header, .put = put_header, .shown = has_header),
+    CONFIG_TEXT("body", read_pattern, struct rule_when, body),
+    CONFIG_TEXT("jq", config_value_jq, struct rule_when, jq),
+    CONFIG_OTHER("empty", read_empty, put_empty, struct rule_when, empty, .optional = true),
 };
-const struct config_table config_answer_when_table = CONFIG_TABLE(answer_when_fields);
+const struct config_table config_answer_when_table = CONFIG_FLOW(answer_when_fields);
 
 bool config_when_read_answer(struct config_reader *reader, const struct config_node *node,
                              const struct config_field *field, void *out) {

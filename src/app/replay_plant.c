@@ -82,8 +82,8 @@ static void dlq_says(void *arg, struct bytes name, struct replay_dlq *out) {
     const struct config_triage *triage =
         config_find_triage(config_current_borrow(options->current), name);
     *out = (struct replay_dlq){.max_replays = triage ? triage->max_replays : CONFIG_MAX_REPLAYS,
-                               .fresh_ms = triage ? triage->fresh_ms : 0,
-                               .hash = triage ? triage->fresh_hash : BYTES_NONE};
+                               .fresh_ms = triage ? triage->fresh.within_ms : 0,
+                               .hash = triage ? triage->fresh.hash : BYTES_NONE};
     config_current_release(options->current);
     for (const struct check *check = plant->checks; check; check = check->next)
         if (bytes_eq(check->dlq, name))
@@ -119,8 +119,8 @@ static void make_check(struct replay_plant *plant, struct bytes dlq,
 static void make_checks(struct replay_plant *plant) {
     const struct config *config = plant->options.current->started;
     for (size_t i = 0; i < config->dlq_count; i++)
-        if (config->dlqs[i].triage->check)
-            make_check(plant, config->dlqs[i].dlq->name, config->dlqs[i].triage->check);
+        if (config->dlqs[i].triage->fresh.check)
+            make_check(plant, config->dlqs[i].dlq->name, config->dlqs[i].triage->fresh.check);
 }
 
 enum status replay_plant_new(const struct replay_plant_options *options, struct replay_plant **out,
