@@ -6,13 +6,13 @@
 # needs it is skipped.
 set -eu
 
-build="make gcc libc6-dev curl meson ninja-build pkg-config python3 libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev
+build="make gcc libc6-dev curl meson ninja-build pkg-config python3 python3-yaml libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev
 libfyaml-dev libhiredis-dev libjq-dev libnats-dev libpcre2-dev libprotobuf-c-dev librabbitmq-dev
 librdkafka-dev libsodium-dev libssl-dev libzstd-dev protobuf-c-compiler zlib1g-dev"
 # For the dashboard; one who has node from elsewhere keeps it.
 command -v npm >/dev/null || build="$build nodejs npm"
 test="$build g++ abigail-tools libcmocka-dev libjansson-dev python3-pytest python3-pytest-xdist openssl curl zstd sqlite3 mandoc prometheus prometheus-alertmanager redis-server
-rabbitmq-server python3-pika python3-protobuf python3-redis ruby-sidekiq nats-server maven python3-pip python3-venv python3-yaml jq"
+rabbitmq-server python3-pika python3-protobuf python3-redis ruby-sidekiq nats-server maven python3-pip python3-venv jq"
 test="$test default-jdk-headless ruby-faraday"
 command -v go >/dev/null || test="$test golang-go"
 command -v chromium >/dev/null || test="$test chromium"

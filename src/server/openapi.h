@@ -1,9 +1,10 @@
-/* openapi: GET /openapi.json, OpenAPI 3.1, written from the routes table. */
+/* openapi: the description of the API, GET /openapi.json. Its source is api/openapi.yaml. */
 #ifndef SERVER_OPENAPI_H
 #define SERVER_OPENAPI_H
 
-#include "base/buf.h"
+#include <stddef.h>
 
-void openapi_write(struct bytes version, struct buf *out);
+extern const unsigned char openapi_json[];
+extern const size_t openapi_json_size;
 
 #endif

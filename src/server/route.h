@@ -1,5 +1,5 @@
-/* route: which call answers which method and path. One table (routes.c) says it all: requests are
- * dispatched by it and /openapi.json is written from it, so that the two cannot differ. */
+/* route: which call answers which method and path. One table (routes.c) says it all; a test holds
+ * api/openapi.yaml, which describes every call, against it. */
 #ifndef SERVER_ROUTE_H
 #define SERVER_ROUTE_H
 
@@ -25,15 +25,6 @@ struct route {
     const char *path; /* "/v1/queues/{queue}/messages" */
     enum route_how how;
     void (*call)(struct request *request);
-    const char *operation; /* OpenAPI operationId */
-    const char *summary;
-    const char *query; /* names of query parameters, separated by spaces, '!' before one that
-                        * must be given; NULL: none */
-    const char
-        *takes; /* schema of the request body, behind a '?' if it may be left out; NULL: none */
-    const char *takes_too; /* schema of a line of an NDJSON body; NULL: no NDJSON */
-    const char *gives;     /* schema of the answer, or a media type when it holds a '/'; several
-                            * with spaces between them */
 };
 
 extern const struct route routes[];
