@@ -55,6 +55,15 @@ void contact_health(struct contact *contact, struct broker_health *out) {
     pthread_mutex_unlock(&contact->mutex);
 }
 
+bool contact_waits(struct contact *contact, struct mono now, struct err *err) {
+    struct broker_health last;
+    if (now.ms >= contact->next_try.ms)
+        return false;
+    contact_health(contact, &last);
+    *err = last.trouble;
+    return true;
+}
+
 void contact_made(struct contact *contact, struct mono now) {
     struct err none = {STATUS_OK, ""};
     pthread_mutex_lock(&contact->mutex);

@@ -41,6 +41,8 @@ void contact_listen(struct contact *contact, void (*ready)(void *arg), void *arg
 void contact_ring(struct contact *contact);
 void contact_health(struct contact *contact, struct broker_health *out);
 
+/* It is not to be tried again yet; err says why it was not reached. */
+bool contact_waits(struct contact *contact, struct mono now, struct err *err);
 /* The server is reached. The end of trouble is logged. */
 void contact_made(struct contact *contact, struct mono now);
 /* It is not, or no longer; the beginning of trouble is logged. Not tried again before next_try. */

@@ -1,18 +1,16 @@
-/* One thread gives what was posted to librdkafka, which sends it in batches, and hears from it what
- * became of each. librdkafka tries again by itself for as long as KAFKA_DELIVERY_MS; an item that
+/* Items are given to librdkafka, which sends them in batches and calls back with the outcome of
+ * each. librdkafka tries again by itself for as long as KAFKA_DELIVERY_MS; an item that
  * failed then may be in the topic all the same, and is published again. */
 #include "broker/kafka/kafka_sink.h"
 
 #include <assert.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/json.h"
 #include "base/list.h"
-#include "base/mailbox.h"
 #include "base/memory.h"
-#include "base/thread.h"
 #include "broker/common/contact.h"
+#include "broker/common/sink_thread.h"
 #include "broker/kafka/kafka_client.h"
 #include "broker/kafka/kafka_peek.h"
 
@@ -26,13 +24,8 @@ enum {
 };
 
 struct kafka_sink {
-    struct sink sink;
-    struct clock *clock;
-    struct arena arena; /* the texts of url */
+    struct sink_thread thread;
     struct kafka_url url;
-    struct mailbox mailbox;
-    atomic_bool closing;
-    pthread_t thread;
 
     /* The thread's own. */
     struct contact contact;
@@ -41,18 +34,16 @@ struct kafka_sink {
     struct err last;    /* what a broker connection ended with */
 };
 
-/* A posted item. */
-struct order {
-    struct mail mail;
-    struct sink_item *item;
-};
+static struct kafka_sink *kafka_of(struct sink *sink) {
+    return CONTAINER_OF(sink, struct kafka_sink, thread.sink);
+}
 
 /* ---- what becomes of an item ---- */
 
 /* One that the topic does not take is no trouble with the cluster. */
 static void fail(struct kafka_sink *kafka, struct sink_item *item, const struct err *err) {
     if (err->status == STATUS_UNREACHABLE || err->status == STATUS_FORBIDDEN)
-        contact_lost(&kafka->contact, clock_now(kafka->clock).mono, err);
+        contact_lost(&kafka->contact, clock_now(kafka->thread.clock).mono, err);
     item->done(item, err->status, err);
 }
 
@@ -64,7 +55,7 @@ static void on_delivered(rd_kafka_t *client, const rd_kafka_message_t *message, 
     if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
         kafka->last = (struct err){STATUS_OK, ""};
         if (!kafka->contact.health.connected)
-            contact_made(&kafka->contact, clock_now(kafka->clock).mono);
+            contact_made(&kafka->contact, clock_now(kafka->thread.clock).mono);
         item->done(item, STATUS_OK, NULL);
         return;
     }
@@ -86,7 +77,7 @@ static void on_error(rd_kafka_t *client, int code, const char *detail, void *arg
 
 static void on_event(rd_kafka_t *client, void *arg) {
     (void)client;
-    mailbox_ring(arg);
+    sink_thread_wake(arg);
 }
 
 static bool open_client(struct kafka_sink *kafka, struct err *err) {
@@ -109,7 +100,7 @@ static bool open_client(struct kafka_sink *kafka, struct err *err) {
     if (!kafka->client)
         return false;
     rd_kafka_queue_t *events = rd_kafka_queue_get_main(kafka->client);
-    rd_kafka_queue_cb_event_enable(events, on_event, &kafka->mailbox);
+    rd_kafka_queue_cb_event_enable(events, on_event, &kafka->thread);
     rd_kafka_queue_destroy(events);
     return true;
 }
@@ -235,55 +226,40 @@ static void publish_item(struct kafka_sink *kafka, struct sink_item *item) {
     arena_free(&arena);
 }
 
-static void publish_posted(struct kafka_sink *kafka) {
-    struct mail *next;
-    for (struct mail *mail = mailbox_take(&kafka->mailbox); mail; mail = next) {
-        struct order *order = CONTAINER_OF(mail, struct order, mail);
-        struct sink_item *item = order->item;
-        next = mail->next;
-        free(order);
-        publish_item(kafka, item);
-    }
+static size_t publish(struct sink *sink, struct sink_item **items, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        publish_item(kafka_of(sink), items[i]);
+    return count;
 }
 
-static void *run(void *arg) {
-    struct kafka_sink *kafka = arg;
-    while (!atomic_load(&kafka->closing)) {
-        publish_posted(kafka);
-        if (kafka->client)
-            rd_kafka_poll(kafka->client, 0);
-        if (kafka->broken)
-            close_client(kafka);
-        struct mono now = clock_now(kafka->clock).mono;
-        mailbox_wait(&kafka->mailbox,
-                     kafka->client ? mono_after(now, KAFKA_SINK_SLEEP_MS) : MONO_NEVER);
-    }
-    close_client(kafka);
-    return NULL;
+static struct mono rest(struct sink *sink) {
+    struct kafka_sink *kafka = kafka_of(sink);
+    if (kafka->client)
+        rd_kafka_poll(kafka->client, 0);
+    if (kafka->broken)
+        close_client(kafka);
+    return kafka->client ? mono_after(clock_now(kafka->thread.clock).mono, KAFKA_SINK_SLEEP_MS)
+                         : MONO_NEVER;
+}
+
+static void end(struct sink *sink) {
+    close_client(kafka_of(sink));
 }
 
 /* ---- the outside ---- */
 
-static void sink_publish(struct sink *sink, struct sink_item *item) {
-    struct kafka_sink *kafka = CONTAINER_OF(sink, struct kafka_sink, sink);
-    struct order *order = memory_new(sizeof *order);
-    order->item = item;
-    mailbox_post(&kafka->mailbox, &order->mail);
-}
-
-static void sink_free(struct sink *sink) {
-    struct kafka_sink *kafka = CONTAINER_OF(sink, struct kafka_sink, sink);
-    atomic_store(&kafka->closing, true);
-    mailbox_ring(&kafka->mailbox);
-    pthread_join(kafka->thread, NULL);
-    mailbox_free(&kafka->mailbox);
+static void kafka_free(struct sink *sink) {
+    struct kafka_sink *kafka = kafka_of(sink);
+    sink_thread_free(&kafka->thread);
     contact_free(&kafka->contact);
-    arena_free(&kafka->arena);
     free(kafka);
 }
 
 static const struct sink_vtable vtable = {
-    .kind = "kafka", .publish = sink_publish, .free = sink_free};
+    .kind = "kafka", .publish = sink_thread_publish, .free = kafka_free};
+
+static const struct sink_thread_work work = {
+    .name = "kafka-sink", .publish = publish, .rest = rest, .end = end};
 
 enum status kafka_sink_check(struct bytes url, struct err *err) {
     struct kafka_url parsed;
@@ -300,16 +276,13 @@ enum status kafka_sink_connect(const struct sink_options *options, struct err *e
 
 struct sink *kafka_sink_new(const struct sink_options *options) {
     struct kafka_sink *kafka = memory_new(sizeof *kafka);
-    kafka->sink.vtable = &vtable;
-    kafka->clock = options->clock;
-    arena_init_heap(&kafka->arena, URL_TEXT_MAX);
-    enum status status = options->source
-                             ? kafka_url_peek(options->url, &kafka->arena, &kafka->url, NULL)
-                             : kafka_url_sink(options->url, &kafka->arena, &kafka->url, NULL);
+    struct arena *arena = &kafka->thread.arena;
+    sink_thread_init(&kafka->thread, &vtable, &work, options);
+    enum status status = options->source ? kafka_url_peek(options->url, arena, &kafka->url, NULL)
+                                         : kafka_url_sink(options->url, arena, &kafka->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
     contact_init(&kafka->contact, BYTES("sink kafka"), options->seed);
-    mailbox_init(&kafka->mailbox);
-    thread_start(&kafka->thread, "kafka-sink", run, kafka);
-    return &kafka->sink;
+    sink_thread_start(&kafka->thread);
+    return &kafka->thread.sink;
 }

@@ -1,6 +1,5 @@
-/* One thread owns the connection and publishes what was posted, a group at a time: all of a group
- * is sent, each with a reply subject of its own, then the answers are read. The server answers when
- * a stream has it; where none listens on the subject, it says so.
+/* All of a batch is sent, each item with a reply subject of its own, then the answers are read. The
+ * server answers when a stream has it; where none listens on the subject, it says so.
  *
  * An item that failed may be there all the same; published again, its Nats-Msg-Id keeps it from
  * being there twice. */
@@ -11,42 +10,29 @@
 #include <stdlib.h>
 
 #include "base/list.h"
-#include "base/mailbox.h"
 #include "base/memory.h"
-#include "base/thread.h"
 #include "broker/common/contact.h"
+#include "broker/common/sink_thread.h"
 #include "broker/nats/nats_inbox.h"
 #include "broker/nats/nats_message.h"
 
 enum {
-    NATS_GROUP_MAX = 64, /* sent before their answers are read */
     NATS_CONFIRM_TIMEOUT_MS = 10000,
     NATS_LOOK_MS = 200, /* between looks at whether the connection is there */
     NATS_REPLY_MAX = 256,
 };
 
 struct nats_sink {
-    struct sink sink;
-    struct clock *clock;
-    struct arena arena; /* the texts of url */
+    struct sink_thread thread;
     struct nats_url url;
-    struct mailbox mailbox;
     struct mailbox answers;
     struct bell bell; /* the connection's: slept on only while it is closed */
-    atomic_bool closing;
-    pthread_t thread;
 
     /* The thread's own. */
     struct nats_connection connection;
     struct contact contact;
     struct nats_inbox inbox; /* answers come to its NAME.<number> */
     uint64_t last_number;    /* of what was published */
-};
-
-/* A posted item. */
-struct order {
-    struct mail mail;
-    struct sink_item *item;
 };
 
 /* One answer that came. */
@@ -64,9 +50,13 @@ struct shipment {
 };
 
 struct group {
-    struct shipment shipments[NATS_GROUP_MAX];
+    struct shipment shipments[SINK_THREAD_BATCH_MAX];
     size_t count, open;
 };
+
+static struct nats_sink *nats_of(struct sink *sink) {
+    return CONTAINER_OF(sink, struct nats_sink, thread.sink);
+}
 
 /* ---- the connection ---- */
 
@@ -97,7 +87,7 @@ static void disconnect(struct nats_sink *nats) {
 
 static void give_up_connection(struct nats_sink *nats, const struct err *err) {
     disconnect(nats);
-    contact_lost(&nats->contact, clock_now(nats->clock).mono, err);
+    contact_lost(&nats->contact, clock_now(nats->thread.clock).mono, err);
 }
 
 static bool open_sink(struct nats_sink *nats, struct err *err) {
@@ -106,21 +96,17 @@ static bool open_sink(struct nats_sink *nats, struct err *err) {
 }
 
 static bool connect_if_needed(struct nats_sink *nats, struct err *err) {
-    struct broker_health last;
     if (nats->connection.nc && atomic_load(&nats->connection.end.ended))
         disconnect(nats);
     if (nats->connection.nc)
         return true;
-    if (clock_now(nats->clock).mono.ms < nats->contact.next_try.ms) {
-        contact_health(&nats->contact, &last);
-        *err = last.trouble;
+    if (contact_waits(&nats->contact, clock_now(nats->thread.clock).mono, err))
         return false;
-    }
     if (!open_sink(nats, err)) {
         give_up_connection(nats, err);
         return false;
     }
-    contact_made(&nats->contact, clock_now(nats->clock).mono);
+    contact_made(&nats->contact, clock_now(nats->thread.clock).mono);
     return true;
 }
 
@@ -208,7 +194,8 @@ static void take_answers(struct nats_sink *nats, struct group *group) {
 }
 
 static bool read_answers(struct nats_sink *nats, struct group *group, struct err *err) {
-    struct mono now = clock_now(nats->clock).mono, end = mono_after(now, NATS_CONFIRM_TIMEOUT_MS);
+    struct mono now = clock_now(nats->thread.clock).mono,
+                end = mono_after(now, NATS_CONFIRM_TIMEOUT_MS);
     while (group->open > 0) {
         natsStatus status = NATS_OK;
         if (atomic_load(&nats->connection.end.ended))
@@ -219,7 +206,7 @@ static bool read_answers(struct nats_sink *nats, struct group *group, struct err
             return false;
         mailbox_wait(&nats->answers, mono_earlier(end, mono_after(now, NATS_LOOK_MS)));
         take_answers(nats, group);
-        now = clock_now(nats->clock).mono;
+        now = clock_now(nats->thread.clock).mono;
     }
     return true;
 }
@@ -236,66 +223,41 @@ static void finish(struct group *group, bool well, const struct err *err) {
     }
 }
 
-static void publish_group(struct nats_sink *nats, struct group *group) {
+static size_t publish(struct sink *sink, struct sink_item **items, size_t count) {
+    struct nats_sink *nats = nats_of(sink);
+    struct group group = {.count = count, .open = count};
     struct err err;
     bool connected = connect_if_needed(nats, &err), well = connected;
-    group->open = group->count;
-    for (size_t i = 0; well && i < group->count; i++)
-        well = send_one(nats, group, &group->shipments[i], &err);
-    well = well && read_answers(nats, group, &err);
+    for (size_t i = 0; i < count; i++)
+        group.shipments[i].item = items[i];
+    for (size_t i = 0; well && i < count; i++)
+        well = send_one(nats, &group, &group.shipments[i], &err);
+    well = well && read_answers(nats, &group, &err);
     if (connected && !well)
         give_up_connection(nats, &err);
-    finish(group, well, &err);
+    finish(&group, well, &err);
+    return count;
 }
 
-static void publish_posted(struct nats_sink *nats) {
-    struct mail *mail = mailbox_take(&nats->mailbox);
-    while (mail) {
-        struct group group = {.count = 0};
-        while (mail && group.count < NATS_GROUP_MAX) {
-            struct order *order = CONTAINER_OF(mail, struct order, mail);
-            mail = mail->next;
-            group.shipments[group.count++] = (struct shipment){.item = order->item};
-            free(order);
-        }
-        publish_group(nats, &group);
-    }
-}
-
-static void *run(void *arg) {
-    struct nats_sink *nats = arg;
-    while (!atomic_load(&nats->closing)) {
-        publish_posted(nats);
-        mailbox_wait(&nats->mailbox, MONO_NEVER);
-    }
-    disconnect(nats);
-    return NULL;
+static void end(struct sink *sink) {
+    disconnect(nats_of(sink));
 }
 
 /* ---- the outside ---- */
 
-static void nats_publish(struct sink *sink, struct sink_item *item) {
-    struct nats_sink *nats = CONTAINER_OF(sink, struct nats_sink, sink);
-    struct order *order = memory_new(sizeof *order);
-    order->item = item;
-    mailbox_post(&nats->mailbox, &order->mail);
-}
-
 static void nats_free(struct sink *sink) {
-    struct nats_sink *nats = CONTAINER_OF(sink, struct nats_sink, sink);
-    atomic_store(&nats->closing, true);
-    mailbox_ring(&nats->mailbox);
-    pthread_join(nats->thread, NULL);
-    mailbox_free(&nats->mailbox);
+    struct nats_sink *nats = nats_of(sink);
+    sink_thread_free(&nats->thread);
     mailbox_free(&nats->answers);
     contact_free(&nats->contact);
     bell_free(&nats->bell);
-    arena_free(&nats->arena);
     free(nats);
 }
 
 static const struct sink_vtable vtable = {
-    .kind = "nats", .publish = nats_publish, .free = nats_free};
+    .kind = "nats", .publish = sink_thread_publish, .free = nats_free};
+
+static const struct sink_thread_work work = {.name = "nats-sink", .publish = publish, .end = end};
 
 enum status nats_sink_check(struct bytes url, struct err *err) {
     struct nats_url parsed;
@@ -355,20 +317,17 @@ enum status nats_sink_connect(const struct sink_options *options, struct err *er
 
 struct sink *nats_sink_new(const struct sink_options *options) {
     struct nats_sink *nats = memory_new(sizeof *nats);
+    struct arena *arena = &nats->thread.arena;
     struct err err;
-    nats->sink.vtable = &vtable;
-    nats->clock = options->clock;
-    arena_init_heap(&nats->arena, URL_TEXT_MAX);
-    enum status status = options->source
-                             ? nats_url_peek(options->url, &nats->arena, &nats->url, &err)
-                             : nats_url_sink(options->url, &nats->arena, &nats->url, &err);
+    sink_thread_init(&nats->thread, &vtable, &work, options);
+    enum status status = options->source ? nats_url_peek(options->url, arena, &nats->url, &err)
+                                         : nats_url_sink(options->url, arena, &nats->url, &err);
     assert(status == STATUS_OK);
     (void)status;
     contact_init(&nats->contact, BYTES("sink nats"), options->seed);
     bell_init(&nats->bell);
-    nats->connection.closing = &nats->closing;
-    mailbox_init(&nats->mailbox);
+    nats->connection.closing = &nats->thread.closing;
     mailbox_init(&nats->answers);
-    thread_start(&nats->thread, "nats-sink", run, nats);
-    return &nats->sink;
+    sink_thread_start(&nats->thread);
+    return &nats->thread.sink;
 }

@@ -1,6 +1,6 @@
-/* One thread owns the connection and publishes what was posted, a group at a time: all of a group
- * is sent, then its answers are read. The server confirms each message, several with one answer;
- * one that no queue takes comes back before it is confirmed.
+/* Items are published a group at a time: all of a group is sent, then its answers are read. The
+ * server confirms each message, several with one answer; one that no queue takes comes back before
+ * it is confirmed.
  *
  * Every wait has an end. What a server that is gone did not confirm may be there all the same; it
  * has failed, and is published again.
@@ -12,15 +12,13 @@
 #include "broker/rabbitmq/rabbit_sink.h"
 
 #include <assert.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/base64.h"
 #include "base/list.h"
-#include "base/mailbox.h"
 #include "base/memory.h"
-#include "base/thread.h"
 #include "broker/common/contact.h"
+#include "broker/common/sink_thread.h"
 #include "broker/rabbitmq/rabbit_connection.h"
 #include "broker/rabbitmq/rabbit_group.h"
 #include "broker/rabbitmq/rabbit_properties.h"
@@ -33,13 +31,8 @@ enum {
 };
 
 struct rabbit_sink {
-    struct sink sink;
-    struct clock *clock;
-    struct arena arena; /* the texts of url */
+    struct sink_thread thread;
     struct rabbit_url url;
-    struct mailbox mailbox;
-    atomic_bool closing;
-    pthread_t thread;
 
     /* The thread's own. */
     struct rabbit_connection connection;
@@ -52,14 +45,8 @@ struct rabbit_sink {
     char room[RABBIT_FRAME_MAX]; /* to measure in */
 };
 
-/* A posted item. */
-struct order {
-    struct mail mail;
-    struct sink_item *item;
-};
-
-static struct order *order_of(struct mail *mail) {
-    return CONTAINER_OF(mail, struct order, mail);
+static struct rabbit_sink *rabbit_of(struct sink *sink) {
+    return CONTAINER_OF(sink, struct rabbit_sink, thread.sink);
 }
 
 /* ---- the connection ---- */
@@ -78,7 +65,7 @@ static bool open_sink(struct rabbit_sink *rabbit, struct err *err) {
 
 static void give_up_connection(struct rabbit_sink *rabbit, const struct err *err) {
     rabbit_connection_close(&rabbit->connection, false);
-    contact_lost(&rabbit->contact, clock_now(rabbit->clock).mono, err);
+    contact_lost(&rabbit->contact, clock_now(rabbit->thread.clock).mono, err);
 }
 
 static bool is_blocked(const struct rabbit_sink *rabbit, struct err *err) {
@@ -88,19 +75,15 @@ static bool is_blocked(const struct rabbit_sink *rabbit, struct err *err) {
 }
 
 static bool connect_if_needed(struct rabbit_sink *rabbit, struct err *err) {
-    struct broker_health last;
     if (rabbit->connection.state)
         return true;
-    if (clock_now(rabbit->clock).mono.ms < rabbit->contact.next_try.ms) {
-        contact_health(&rabbit->contact, &last);
-        *err = last.trouble;
+    if (contact_waits(&rabbit->contact, clock_now(rabbit->thread.clock).mono, err))
         return false;
-    }
     if (!open_sink(rabbit, err)) {
         give_up_connection(rabbit, err);
         return false;
     }
-    contact_made(&rabbit->contact, clock_now(rabbit->clock).mono);
+    contact_made(&rabbit->contact, clock_now(rabbit->thread.clock).mono);
     return true;
 }
 
@@ -245,7 +228,8 @@ static void note_size_limit(struct rabbit_sink *rabbit, struct rabbit_group *gro
     if (limit == 0)
         return;
     rabbit->size_limit = limit;
-    rabbit->size_limit_end = mono_after(clock_now(rabbit->clock).mono, RABBIT_LIMIT_LASTS_MS);
+    rabbit->size_limit_end =
+        mono_after(clock_now(rabbit->thread.clock).mono, RABBIT_LIMIT_LASTS_MS);
     rabbit_group_refuse_larger(group, limit);
 }
 
@@ -266,9 +250,9 @@ static bool take_answer(struct rabbit_sink *rabbit, struct rabbit_group *group,
 }
 
 static bool read_answers(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
-    int64_t end = clock_now(rabbit->clock).mono.ms + RABBIT_CONFIRM_TIMEOUT_MS;
+    int64_t end = clock_now(rabbit->thread.clock).mono.ms + RABBIT_CONFIRM_TIMEOUT_MS;
     while (group->open > 0) {
-        int64_t left = end - clock_now(rabbit->clock).mono.ms;
+        int64_t left = end - clock_now(rabbit->thread.clock).mono.ms;
         struct timeval wait = {.tv_sec = left > 0 ? left / 1000 : 0,
                                .tv_usec = left > 0 ? left % 1000 * 1000 : 0};
         amqp_frame_t frame;
@@ -341,7 +325,7 @@ static void forget_size_limit(struct rabbit_sink *rabbit, const struct rabbit_gr
 static void publish_group(struct rabbit_sink *rabbit, struct rabbit_group *group) {
     struct err err = {STATUS_OK, ""};
     rabbit_group_begin(group);
-    if (clock_now(rabbit->clock).mono.ms < rabbit->size_limit_end.ms)
+    if (clock_now(rabbit->thread.clock).mono.ms < rabbit->size_limit_end.ms)
         rabbit_group_refuse_larger(group, rabbit->size_limit);
     bool ready = group->open > 0 && connect_if_needed(rabbit, &err) && !is_blocked(rabbit, &err);
     bool well = ready && publish_on(rabbit, group, &err);
@@ -352,18 +336,15 @@ static void publish_group(struct rabbit_sink *rabbit, struct rabbit_group *group
     rabbit_group_finish(group, well ? NULL : &err);
 }
 
-static void publish_posted(struct rabbit_sink *rabbit) {
-    struct mail *mail = mailbox_take(&rabbit->mailbox);
-    while (mail) {
-        struct rabbit_group group = {.count = 0};
-        for (struct order *order;
-             mail && rabbit_group_add(&group, order_of(mail)->item, rabbit->size_limit);
-             free(order)) {
-            order = order_of(mail);
-            mail = mail->next;
-        }
-        publish_group(rabbit, &group);
-    }
+/* The group has as many as may go together. */
+static size_t publish(struct sink *sink, struct sink_item **items, size_t count) {
+    struct rabbit_sink *rabbit = rabbit_of(sink);
+    struct rabbit_group group = {.count = 0};
+    size_t added = 0;
+    while (added < count && rabbit_group_add(&group, items[added], rabbit->size_limit))
+        added++;
+    publish_group(rabbit, &group);
+    return added;
 }
 
 /* ---- the thread ---- */
@@ -391,45 +372,40 @@ static void begin_anew(struct rabbit_sink *rabbit) {
         rabbit_connection_close(&rabbit->connection, true);
 }
 
-static void *run(void *arg) {
-    struct rabbit_sink *rabbit = arg;
+static void begin(struct sink *sink) {
+    struct rabbit_sink *rabbit = rabbit_of(sink);
+    keep_alive(rabbit);
+    begin_anew(rabbit);
+}
+
+static struct mono rest(struct sink *sink) {
+    struct rabbit_sink *rabbit = rabbit_of(sink);
+    return rabbit->connection.state
+               ? mono_after(clock_now(rabbit->thread.clock).mono, RABBIT_IDLE_MS)
+               : MONO_NEVER;
+}
+
+static void end(struct sink *sink) {
+    struct rabbit_sink *rabbit = rabbit_of(sink);
     struct err ignored;
-    while (!atomic_load(&rabbit->closing)) {
-        keep_alive(rabbit);
-        begin_anew(rabbit);
-        publish_posted(rabbit);
-        mailbox_wait(&rabbit->mailbox,
-                     rabbit->connection.state
-                         ? mono_after(clock_now(rabbit->clock).mono, RABBIT_IDLE_MS)
-                         : MONO_NEVER);
-    }
     rabbit_connection_close(&rabbit->connection, !is_blocked(rabbit, &ignored));
-    return NULL;
 }
 
 /* ---- the outside ---- */
 
-static void rabbit_publish(struct sink *sink, struct sink_item *item) {
-    struct rabbit_sink *rabbit = CONTAINER_OF(sink, struct rabbit_sink, sink);
-    struct order *order = memory_new(sizeof *order);
-    order->item = item;
-    mailbox_post(&rabbit->mailbox, &order->mail);
-}
-
 static void rabbit_free(struct sink *sink) {
-    struct rabbit_sink *rabbit = CONTAINER_OF(sink, struct rabbit_sink, sink);
-    atomic_store(&rabbit->closing, true);
-    mailbox_ring(&rabbit->mailbox);
-    pthread_join(rabbit->thread, NULL);
-    mailbox_free(&rabbit->mailbox);
+    struct rabbit_sink *rabbit = rabbit_of(sink);
+    sink_thread_free(&rabbit->thread);
     contact_free(&rabbit->contact);
     buf_free(&rabbit->found);
-    arena_free(&rabbit->arena);
     free(rabbit);
 }
 
 static const struct sink_vtable vtable = {
-    .kind = "rabbitmq", .publish = rabbit_publish, .free = rabbit_free};
+    .kind = "rabbitmq", .publish = sink_thread_publish, .free = rabbit_free};
+
+static const struct sink_thread_work work = {
+    .name = "rabbit-sink", .begin = begin, .publish = publish, .rest = rest, .end = end};
 
 enum status rabbit_sink_check(struct bytes url, struct err *err) {
     struct rabbit_url parsed;
@@ -472,19 +448,17 @@ enum status rabbit_sink_connect(const struct sink_options *options, struct err *
 
 struct sink *rabbit_sink_new(const struct sink_options *options) {
     struct rabbit_sink *rabbit = memory_new(sizeof *rabbit);
+    struct arena *arena = &rabbit->thread.arena;
     struct err err;
-    rabbit->sink.vtable = &vtable;
-    rabbit->clock = options->clock;
-    rabbit->connection.closing = &rabbit->closing;
-    arena_init_heap(&rabbit->arena, URL_TEXT_MAX);
+    sink_thread_init(&rabbit->thread, &vtable, &work, options);
+    rabbit->connection.closing = &rabbit->thread.closing;
     buf_init_heap(&rabbit->found, RABBIT_URL_NAME_MAX);
     enum status status = options->source
-                             ? rabbit_url_source(options->url, &rabbit->arena, &rabbit->url, &err)
-                             : rabbit_url_sink(options->url, &rabbit->arena, &rabbit->url, &err);
+                             ? rabbit_url_source(options->url, arena, &rabbit->url, &err)
+                             : rabbit_url_sink(options->url, arena, &rabbit->url, &err);
     assert(status == STATUS_OK);
     (void)status;
     contact_init(&rabbit->contact, BYTES("sink rabbitmq"), options->seed);
-    mailbox_init(&rabbit->mailbox);
-    thread_start(&rabbit->thread, "rabbit-sink", run, rabbit);
-    return &rabbit->sink;
+    sink_thread_start(&rabbit->thread);
+    return &rabbit->thread.sink;
 }

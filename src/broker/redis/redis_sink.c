@@ -1,52 +1,39 @@
-/* One thread owns the connection and takes what was posted, a pipeline at a time. Every wait has an
- * end, so that every item gets its answer soon, also from a server that hangs. An item that failed
- * may have been set all the same; setting it again changes nothing.
+/* A batch is one pipeline: all of its commands are sent, then their answers are read. An item that
+ * failed may have been set all the same; setting it again changes nothing.
  *
  * A server that cannot be reached is not asked again before `hold_until`; what comes meanwhile
- * fails at once with the words of the last try. */
+ * fails at once with the text of the last try. */
 #include "broker/redis/redis_sink.h"
 
 #include <assert.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/list.h"
-#include "base/mailbox.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "broker/common/sink_thread.h"
 #include "broker/redis/redis_connection.h"
 #include "broker/redis/redis_entry.h"
 
 enum {
     REDIS_HOLD_FIRST_MS = 100, /* after a connection that failed; doubles … */
     REDIS_HOLD_LAST_MS = 1000, /* … up to this */
-    REDIS_PIPELINE_MAX = 64,   /* commands sent before their answers are read */
     REDIS_KEY_MAX = 64 * 1024, /* bytes of a key */
     REDIS_TEXTS_CHUNK = 4096,
 };
 
 struct redis_sink {
-    struct sink sink;
-    struct clock *clock;
-    struct arena arena; /* the texts of url */
+    struct sink_thread thread;
     struct redis_url url;
-    struct mailbox mailbox;
-    atomic_bool closing;
-    pthread_t thread;
-
     struct redis_connection *connection; /* NULL: not connected */
     struct mono hold_until;
     int64_t hold_ms;
     struct err trouble; /* of the last connection */
 };
 
-/* A posted item. */
-struct order {
-    struct mail mail;
-    struct sink_item *item;
-};
+static struct redis_sink *redis_of(struct sink *sink) {
+    return CONTAINER_OF(sink, struct redis_sink, thread.sink);
+}
 
 /* ---- the connection ---- */
 
@@ -62,14 +49,14 @@ static void hold(struct redis_sink *redis, struct mono now) {
 }
 
 static bool connect_if_needed(struct redis_sink *redis) {
-    struct mono now = clock_now(redis->clock).mono;
+    struct mono now = clock_now(redis->thread.clock).mono;
     if (redis->connection && redis_connection_ended(redis->connection))
         disconnect(redis);
     if (redis->connection)
         return true;
     if (now.ms < redis->hold_until.ms)
         return false;
-    redis->connection = redis_connection_open(&redis->url, redis->clock, &redis->trouble);
+    redis->connection = redis_connection_open(&redis->url, redis->thread.clock, &redis->trouble);
     if (redis->connection)
         redis->hold_ms = REDIS_HOLD_FIRST_MS;
     else
@@ -144,69 +131,39 @@ static bool read_answer(struct redis_sink *redis, struct err *err) {
     return ok;
 }
 
-static void publish_group(struct redis_sink *redis, struct sink_item **items, size_t count) {
+static size_t publish(struct sink *sink, struct sink_item **items, size_t count) {
+    struct redis_sink *redis = redis_of(sink);
     bool connected = connect_if_needed(redis);
     size_t added = connected ? 0 : count;
     for (size_t i = 0; connected && i < count; i++)
         if (add_item(redis, items[i]))
             items[added++] = items[i];
-    count = added;
     if (connected && redis_connection_send(redis->connection, &redis->trouble) != STATUS_OK)
         disconnect(redis);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < added; i++) {
         struct err err;
         bool ok = read_answer(redis, &err);
         items[i]->done(items[i], ok ? STATUS_OK : err.status, ok ? NULL : &err);
     }
+    return count;
 }
 
-static void publish_posted(struct redis_sink *redis) {
-    struct sink_item *items[REDIS_PIPELINE_MAX];
-    size_t count = 0;
-    struct mail *next;
-    for (struct mail *mail = mailbox_take(&redis->mailbox); mail; mail = next) {
-        struct order *order = CONTAINER_OF(mail, struct order, mail);
-        next = mail->next;
-        items[count++] = order->item;
-        free(order);
-        if (count == REDIS_PIPELINE_MAX || !next) {
-            publish_group(redis, items, count);
-            count = 0;
-        }
-    }
-}
-
-static void *run(void *arg) {
-    struct redis_sink *redis = arg;
-    while (!atomic_load(&redis->closing)) {
-        publish_posted(redis);
-        mailbox_wait(&redis->mailbox, MONO_NEVER);
-    }
-    return NULL;
+static void end(struct sink *sink) {
+    disconnect(redis_of(sink));
 }
 
 /* ---- the outside ---- */
 
-static void redis_publish(struct sink *sink, struct sink_item *item) {
-    struct redis_sink *redis = CONTAINER_OF(sink, struct redis_sink, sink);
-    struct order *order = memory_new(sizeof *order);
-    order->item = item;
-    mailbox_post(&redis->mailbox, &order->mail);
-}
-
 static void redis_free(struct sink *sink) {
-    struct redis_sink *redis = CONTAINER_OF(sink, struct redis_sink, sink);
-    atomic_store(&redis->closing, true);
-    mailbox_ring(&redis->mailbox);
-    pthread_join(redis->thread, NULL);
-    disconnect(redis);
-    mailbox_free(&redis->mailbox);
-    arena_free(&redis->arena);
+    struct redis_sink *redis = redis_of(sink);
+    sink_thread_free(&redis->thread);
     free(redis);
 }
 
 static const struct sink_vtable vtable = {
-    .kind = "redis", .publish = redis_publish, .free = redis_free};
+    .kind = "redis", .publish = sink_thread_publish, .free = redis_free};
+
+static const struct sink_thread_work work = {.name = "redis-sink", .publish = publish, .end = end};
 
 enum status redis_sink_check(struct bytes url, struct err *err) {
     struct redis_url parsed;
@@ -241,16 +198,13 @@ enum status redis_sink_connect(const struct sink_options *options, struct err *e
 
 struct sink *redis_sink_new(const struct sink_options *options) {
     struct redis_sink *redis = memory_new(sizeof *redis);
-    redis->sink.vtable = &vtable;
-    redis->clock = options->clock;
+    struct arena *arena = &redis->thread.arena;
+    sink_thread_init(&redis->thread, &vtable, &work, options);
     redis->hold_ms = REDIS_HOLD_FIRST_MS;
-    arena_init_heap(&redis->arena, 512);
-    enum status status = options->source
-                             ? redis_url_peek(options->url, &redis->arena, &redis->url, NULL)
-                             : redis_url_sink(options->url, &redis->arena, &redis->url, NULL);
+    enum status status = options->source ? redis_url_peek(options->url, arena, &redis->url, NULL)
+                                         : redis_url_sink(options->url, arena, &redis->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
-    mailbox_init(&redis->mailbox);
-    thread_start(&redis->thread, "redis-sink", run, redis);
-    return &redis->sink;
+    sink_thread_start(&redis->thread);
+    return &redis->thread.sink;
 }
