@@ -67,7 +67,8 @@ static bool queue_has_broker(const struct config_queue *queue) {
 }
 
 static bool queue_is_at_nats(const struct config_queue *queue) {
-    return bytes_starts(queue->source, BYTES("nats:")) || bytes_starts(queue->source, BYTES("tls:"));
+    return bytes_starts(queue->source, BYTES("nats:")) ||
+           bytes_starts(queue->source, BYTES("tls:"));
 }
 
 static bool queue_is_at_rabbitmq(const struct config_queue *queue) {

@@ -252,14 +252,13 @@ static void what_expired_leaves_the_file(void **state) {
 }
 
 static size_t listed(struct clinic *clinic) {
-    struct store_kept out[4];
+    struct letters_note out[4];
     struct arena arena;
     struct err err;
     size_t count;
     arena_init_heap(&arena, 4096);
-    assert_int_equal(clinic->store->vtable->kept_list(clinic->store, SPACE_DONE, BYTES_NONE,
-                                                      BYTES_NONE, false, 4, &arena, out, &count,
-                                                      &err),
+    assert_int_equal(letters_notes(clinic->store->letters, SPACE_DONE, BYTES_NONE, BYTES_NONE,
+                                   false, 4, &arena, out, &count, &err),
                      STATUS_OK);
     arena_free(&arena);
     return count;

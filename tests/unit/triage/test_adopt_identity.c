@@ -14,12 +14,12 @@ static struct adopt_identity identity_of(const struct given *given) {
     struct adopt_identity identity;
     struct rule_header header = {bytes_of(given->header[0]), bytes_of(given->header[1])};
     struct message held = {.envelope = {.source = bytes_of(given->source),
-                                           .id = bytes_of(given->id),
-                                           .key = bytes_of(given->key),
-                                           .headers = &header,
-                                           .header_count = given->header[0] != NULL,
-                                           .created_at = {given->written_ms}},
-                              .body = bytes_of(given->body)};
+                                        .id = bytes_of(given->id),
+                                        .key = bytes_of(given->key),
+                                        .headers = &header,
+                                        .header_count = given->header[0] != NULL,
+                                        .created_at = {given->written_ms}},
+                           .body = bytes_of(given->body)};
     adopt_identity_of(registry_kinds, &held, &identity);
     return identity;
 }
@@ -145,8 +145,8 @@ static void beside_it_stands_what_its_broker_calls_it(void **state) {
     struct adopt_identity of[3];
     for (size_t i = 0; i < 3; i++) {
         struct message held = {.envelope = {.source = BYTES(LIST)},
-                                  .body = BYTES("a"),
-                                  .delivery = bytes_of(names[i])};
+                               .body = BYTES("a"),
+                               .delivery = bytes_of(names[i])};
         adopt_identity_of(registry_kinds, &held, &of[i]);
         assert_string_equal(of[i].text, of[0].text);
     }
