@@ -91,6 +91,11 @@ def test_a_worker_that_pulls(serve, redis, there, tmp_path):
         letter = server.get("/v1/messages/j-1").json
         assert (letter["failure"]["error_type"], letter["failure"]["error_message"]) == ("ValueError", "amount is negative")
         assert "handle(message" in letter["failure"]["stack_trace"]
+        server.stop()
+        server.start()
+        there.lpush("q:main", json.dumps({"id": "j-3", "amount": 9}))
+        eventually(lambda: server.metric("impound_attempts_total", queue="jobs", result="ok") == 1, "it outlives a restart")
+        assert process.poll() is None
     finally:
         process.terminate()
         process.wait(PATIENCE_S)
