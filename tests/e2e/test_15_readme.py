@@ -147,12 +147,13 @@ def test_links_between_pages_lead_somewhere():
 
 @pytest.mark.parametrize("page", ["architecture.md", "hacking.md", "first-adapter.md"])
 def test_every_source_file_that_a_page_names_is_there(page):
-    """By its path, or by its name alone; http*.c is several."""
+    """By its path, or by its name alone; http*.c is several, and xyz a broker that a reader writes."""
     with open(os.path.join(ROOT, "docs", page), encoding="utf-8") as text:
         named = set(re.findall(r"[\w/*]+\.(?:c|h|py|txt)\b", text.read()))
     assert named
     missing = {name for name in named
-               if not glob.glob(os.path.join(ROOT, name)) and
+               if "xyz" not in name and
+               not glob.glob(os.path.join(ROOT, name)) and
                not any(glob.glob(os.path.join(ROOT, top, "**", name), recursive=True)
                        for top in ("src", "tests", "tools", "include", "bench"))}
     assert not missing
