@@ -2,7 +2,7 @@
 
 #include "app/config_value.h"
 #include "base/http_field.h"
-#include "server/url.h"
+#include "base/percent.h"
 
 static bool read_header(struct config_reader *reader, const struct config_node *node,
                         struct rule_header *out) {
@@ -37,7 +37,7 @@ static bool parse_item(struct bytes item, struct arena *arena, struct rule_heade
     size_t equals = bytes_find(item, BYTES("="));
     struct bytes name = bytes_trim(bytes_cut(item, 0, equals));
     if (equals == item.len || !http_field_is_name(name) ||
-        !url_decode(bytes_trim(bytes_cut(item, equals + 1, item.len)), arena, &out->value) ||
+        !percent_decode(bytes_trim(bytes_cut(item, equals + 1, item.len)), arena, &out->value) ||
         !http_field_is_value(out->value))
         return false;
     out->name = arena_dup(arena, name);

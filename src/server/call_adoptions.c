@@ -1,7 +1,7 @@
 /* GET /v1/adoptions: how the adoption of other systems' dead letters goes. */
 #include "server/call.h"
 
-#include "server/request.h"
+#include "server/http/request.h"
 
 void call_adoptions(struct request *request) {
     struct json_out json = json_out(&request->out);

@@ -2,7 +2,7 @@
 #include "server/call.h"
 
 #include "server/member.h"
-#include "server/request.h"
+#include "server/http/request.h"
 #include "triage/alerts.h"
 
 enum { NAME_MAX_BYTES = 255 };

@@ -1,7 +1,7 @@
 /* GET /v1/arrivals?window=: how many letters arrived when, by category. */
 #include "server/call.h"
 
-#include "server/request.h"
+#include "server/http/request.h"
 #include "triage/arrivals.h"
 
 void call_arrivals(struct request *request) {

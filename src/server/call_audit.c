@@ -1,7 +1,7 @@
 /* GET /v1/audit: who changed what, and why, newest first. */
 #include "server/call.h"
 
-#include "server/request.h"
+#include "server/http/request.h"
 #include "triage/audit.h"
 
 void call_audit(struct request *request) {

@@ -3,7 +3,7 @@
 #include "server/call.h"
 
 #include "server/member.h"
-#include "server/request.h"
+#include "server/http/request.h"
 #include "server/view.h"
 
 enum { WHY_MAX = 255 };

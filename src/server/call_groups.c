@@ -4,7 +4,7 @@
 #include "core/fingerprint.h"
 #include "server/member.h"
 #include "server/names.h"
-#include "server/request.h"
+#include "server/http/request.h"
 #include "triage/group.h"
 
 enum { OWNER_MAX = 255, WHY_MAX = 1024 };

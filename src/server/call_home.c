@@ -3,7 +3,7 @@
 #include "server/call.h"
 
 #include "server/openapi.h"
-#include "server/request.h"
+#include "server/http/request.h"
 
 void call_openapi(struct request *request) {
     buf_put(&request->out, (const char *)openapi_json, openapi_json_size);

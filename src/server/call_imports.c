@@ -1,7 +1,7 @@
 /* POST /v1/imports: letters from NDJSON or zstd of it. */
 #include "server/call.h"
 
-#include "server/request.h"
+#include "server/http/request.h"
 #include "server/view.h"
 #include "triage/import.h"
 

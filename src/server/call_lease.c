@@ -4,8 +4,8 @@
 
 #include "core/pointer.h"
 #include "server/leasing.h"
-#include "server/problem.h"
-#include "server/request.h"
+#include "server/http/problem_json.h"
+#include "server/http/request.h"
 #include "server/view.h"
 
 /* ---- fetching ---- */
@@ -91,7 +91,7 @@ static void put_release(struct json_out *json, const struct request *request,
         json_put_bool(json, true);
     } else {
         json_key(json, "problem");
-        problem_put(json->buf, release->status, bytes_of(release->err.text), request->path, 0);
+        problem_json_put(json->buf, release->status, bytes_of(release->err.text), request->path, 0);
     }
     json_close(json, '}');
 }

@@ -2,7 +2,7 @@
 #include "server/call.h"
 
 #include "server/names.h"
-#include "server/request.h"
+#include "server/http/request.h"
 #include "server/view.h"
 #include "triage/explain.h"
 #include "triage/query.h"

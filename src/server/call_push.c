@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "server/push.h"
-#include "server/request.h"
+#include "server/http/request.h"
 
 /* A push that the store has; in the request's arena. */
 struct pushing {

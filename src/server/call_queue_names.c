@@ -7,7 +7,7 @@
 
 #include "base/json_member.h"
 #include "server/member.h"
-#include "server/request.h"
+#include "server/http/request.h"
 #include "triage/queue_move.h"
 
 enum { WHY_MAX = 255, NAME_MAX_BYTES = 255, REFUSAL_MAX = 64 << 10 };

@@ -1,7 +1,7 @@
 /* GET /readyz: whether the store can commit, and which queues are halted or have a full DLQ. */
 #include "server/call.h"
 
-#include "server/request.h"
+#include "server/http/request.h"
 #include "server/trial.h"
 #include "server/view.h"
 

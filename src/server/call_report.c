@@ -2,7 +2,7 @@
 #include "server/call.h"
 
 #include "server/report.h"
-#include "server/request.h"
+#include "server/http/request.h"
 #include "server/view.h"
 
 struct reporting {

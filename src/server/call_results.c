@@ -1,8 +1,8 @@
 /* GET /v1/results/{id}: a handler's answer, for as long as its queue's `reply` keeps it. */
 #include "server/call.h"
 
-#include "server/problem.h"
-#include "server/request.h"
+#include "server/http/problem_json.h"
+#include "server/http/request.h"
 #include "server/view.h"
 
 enum { DETAIL_MAX = 1024 };
@@ -45,7 +45,7 @@ static void tell_state(struct request *request, const struct envelope *envelope)
     buf_init_fixed(&detail, memory, sizeof memory);
     say(&detail, request->params[0], envelope);
     struct json_out json = json_out(&request->out);
-    problem_open(&json, STATUS_NOT_FOUND, buf_view(&detail), request->path, 0);
+    problem_json_open(&json, STATUS_NOT_FOUND, buf_view(&detail), request->path, 0);
     json_key(&json, "state");
     json_put_str(&json, state_text(envelope->state));
     json_key(&json, "reason");
@@ -54,7 +54,7 @@ static void tell_state(struct request *request, const struct envelope *envelope)
     json_put(&json, envelope->letter_id.len > 0 ? envelope->letter_id : BYTES_NONE);
     view_time(&json, "next_attempt_at", envelope->next_attempt_at);
     json_close(&json, '}');
-    request_answer_as(request, (unsigned)status_http(STATUS_NOT_FOUND), PROBLEM_TYPE);
+    request_answer_as(request, (unsigned)status_http(STATUS_NOT_FOUND), PROBLEM_JSON_TYPE);
 }
 
 static void no_answer(struct request *request, struct bytes queue) {

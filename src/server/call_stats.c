@@ -1,7 +1,7 @@
 /* GET /v1/stats?window=: rates, depths and counters of every queue and DLQ. */
 #include "server/call.h"
 
-#include "server/request.h"
+#include "server/http/request.h"
 #include "server/view.h"
 
 enum { WINDOW_MIN_MS = 60 * 1000, WINDOW_MAX_MS = 60 * 60 * 1000, WINDOW_DEFAULT_MS = 60 * 1000 };

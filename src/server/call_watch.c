@@ -3,7 +3,7 @@
 
 #include "server/exposition.h"
 #include "server/metrics.h"
-#include "server/request.h"
+#include "server/http/request.h"
 #include "server/trial.h"
 
 void call_health(struct request *request) {

@@ -4,7 +4,7 @@
 #define SERVER_CHOICE_H
 
 #include "server/member.h"
-#include "server/request.h"
+#include "server/http/request.h"
 #include "triage/selection.h"
 
 /* What member_read fills must begin with this. */

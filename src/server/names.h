@@ -3,7 +3,7 @@
 #ifndef SERVER_NAMES_H
 #define SERVER_NAMES_H
 
-#include "server/request.h"
+#include "server/http/request.h"
 #include "triage/query.h"
 
 /* True if the name is empty, or if the configuration or the store knows it: letters of a queue that

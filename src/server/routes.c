@@ -1,6 +1,6 @@
 /* Every call of the API (DESIGN §6), described in api/openapi.yaml. */
 #include "server/call.h"
-#include "server/route.h"
+#include "server/http/route.h"
 
 const struct route routes[] = {
     {"POST", "/v1/queues/{queue}/messages", ROUTE_AWAITS, call_push},

@@ -7,10 +7,10 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "server/intake.h"
-#include "server/listener.h"
-#include "server/loop.h"
-#include "server/request.h"
+#include "server/http/intake.h"
+#include "server/http/listener.h"
+#include "server/http/loop.h"
+#include "server/http/request.h"
 #include "server/state.h"
 
 enum {

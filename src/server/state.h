@@ -12,11 +12,11 @@
 #include <stdatomic.h>
 
 #include "base/rng.h"
-#include "server/events.h"
+#include "server/http/events.h"
 #include "server/known.h"
 #include "server/metrics.h"
 #include "server/server.h"
-#include "server/workers.h"
+#include "server/http/workers.h"
 
 struct loop;
 struct listener;

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "server/openapi.h"
-#include "server/route.h"
+#include "server/http/route.h"
 
 static struct bytes text;
 static struct json document;

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "client.h"
-#include "server/events.h"
-#include "server/request.h"
+#include "server/http/events.h"
+#include "server/http/request.h"
 #include "store/fake_store.h"
 
 static struct client_world world;

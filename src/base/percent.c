@@ -1,4 +1,4 @@
-#include "server/url.h"
+#include "base/percent.h"
 
 static int hex_value(char c) {
     if (c >= '0' && c <= '9')
@@ -7,7 +7,7 @@ static int hex_value(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-bool url_decode(struct bytes text, struct arena *arena, struct bytes *out) {
+bool percent_decode(struct bytes text, struct arena *arena, struct bytes *out) {
     *out = text;
     if (bytes_find(text, BYTES("%")) == text.len)
         return true;

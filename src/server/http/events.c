@@ -1,4 +1,4 @@
-#include "server/events.h"
+#include "server/http/events.h"
 
 #include <assert.h>
 #include <microhttpd.h>
@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread.h"
-#include "server/loop.h"
+#include "server/http/loop.h"
 
 enum { EVENTS_BLOCK = 4096 };
 

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "server/asset.h"
-#include "server/route.h"
+#include "server/http/route.h"
 #include "server/state.h"
 
 struct MHD_Connection;

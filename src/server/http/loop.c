@@ -1,4 +1,4 @@
-#include "server/loop.h"
+#include "server/http/loop.h"
 
 #include <pthread.h>
 #include <stdlib.h>

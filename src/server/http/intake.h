@@ -33,7 +33,7 @@ void intake_completed(void *server, struct MHD_Connection *connection, void **re
                       enum MHD_RequestTerminationCode how);
 /* Called before the query is parsed. */
 void *intake_target(void *server, const char *target, struct MHD_Connection *connection);
-/* Leaves escapes alone: the path is split before it is decoded (url.h). */
+/* Leaves escapes alone: the path is split before it is decoded, so that an id may hold a slash. */
 size_t intake_unescape(void *server, struct MHD_Connection *connection, char *text);
 
 #endif

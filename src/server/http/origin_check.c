@@ -1,10 +1,10 @@
-#include "server/gate.h"
+#include "server/http/origin_check.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <unistd.h>
 
-enum { GATE_NAME_MAX = 256 };
+enum { ORIGIN_CHECK_NAME_MAX = 256 };
 
 /* "[::1]:7070" → "::1", "localhost:7070" → "localhost". */
 static struct bytes without_port(struct bytes host) {
@@ -14,7 +14,7 @@ static struct bytes without_port(struct bytes host) {
 }
 
 static bool is_address(struct bytes name, bool *loopback) {
-    char text[GATE_NAME_MAX];
+    char text[ORIGIN_CHECK_NAME_MAX];
     if (name.len >= sizeof text)
         return false;
     snprintf(text, sizeof text, "%.*s", BYTES_ARG(name));
@@ -32,7 +32,7 @@ static bool is_address(struct bytes name, bool *loopback) {
 }
 
 static bool is_own_name(struct bytes name) {
-    char own[GATE_NAME_MAX] = "";
+    char own[ORIGIN_CHECK_NAME_MAX] = "";
     return gethostname(own, sizeof own - 1) == 0 && bytes_eq_nocase(name, bytes_of(own));
 }
 
@@ -56,15 +56,15 @@ static bool same_origin(struct bytes origin, struct bytes host) {
     return false;
 }
 
-enum status gate_check(struct bytes listen_host, struct bytes host, struct bytes origin,
-                       struct err *err) {
+enum status origin_check(struct bytes listen_host, struct bytes host, struct bytes origin,
+                         struct err *err) {
     if (host.ptr && !is_ours(listen_host, without_port(host)))
         return err_set(err, STATUS_FORBIDDEN,
                        "Host \"%.*s\" is not this server; use its address or localhost",
-                       BYTES_ARG(bytes_clip(host, GATE_NAME_MAX)));
+                       BYTES_ARG(bytes_clip(host, ORIGIN_CHECK_NAME_MAX)));
     if (origin.ptr && !same_origin(origin, host))
         return err_set(err, STATUS_FORBIDDEN,
                        "Origin \"%.*s\" is another site; only pages of this server may call it",
-                       BYTES_ARG(bytes_clip(origin, GATE_NAME_MAX)));
+                       BYTES_ARG(bytes_clip(origin, ORIGIN_CHECK_NAME_MAX)));
     return STATUS_OK;
 }

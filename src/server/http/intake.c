@@ -1,4 +1,4 @@
-#include "server/intake.h"
+#include "server/http/intake.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -6,10 +6,10 @@
 
 #include "base/http_field.h"
 #include "base/memory.h"
-#include "server/gate.h"
-#include "server/loop.h"
-#include "server/request.h"
-#include "server/url.h"
+#include "server/http/origin_check.h"
+#include "server/http/loop.h"
+#include "server/http/request.h"
+#include "base/percent.h"
 
 size_t intake_unescape(void *server, struct MHD_Connection *connection, char *text) {
     (void)server;
@@ -142,8 +142,8 @@ static enum MHD_Result add_arg(void *arg, enum MHD_ValueKind kind, const char *n
     struct request_arg *out = &request->args[request->arg_count++];
     struct bytes raw_name = arena_dup(&request->arena, bytes_of(name));
     struct bytes raw_value = arena_dup(&request->arena, bytes_of(value ? value : ""));
-    if (url_decode(raw_name, &request->arena, &out->name) &&
-        url_decode(raw_value, &request->arena, &out->value))
+    if (percent_decode(raw_name, &request->arena, &out->name) &&
+        percent_decode(raw_value, &request->arena, &out->value))
         return MHD_YES;
     request_problem(request, STATUS_INVALID, "the percent-encoding of \"%.*s\" is broken",
                     BYTES_ARG(raw_name));
@@ -208,8 +208,8 @@ static void examine(struct request *request, const char *version) {
     }
     if (turned_away(server))
         request_problem(request, STATUS_BUSY, "the server is stopping");
-    else if (gate_check(bytes_of(server->host), header(request, MHD_HTTP_HEADER_HOST),
-                        header(request, MHD_HTTP_HEADER_ORIGIN), &err) != STATUS_OK)
+    else if (origin_check(bytes_of(server->host), header(request, MHD_HTTP_HEADER_HOST),
+                          header(request, MHD_HTTP_HEADER_ORIGIN), &err) != STATUS_OK)
         request_problem(request, STATUS_FORBIDDEN, "%s", err.text);
     else
         find_route(request);

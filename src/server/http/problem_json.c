@@ -1,4 +1,4 @@
-#include "server/problem.h"
+#include "server/http/problem_json.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -12,8 +12,8 @@ static void put_type(struct json_out *json, enum status status) {
     json_put(json, (struct bytes){type, len});
 }
 
-void problem_open(struct json_out *json, enum status status, struct bytes detail,
-                  struct bytes instance, size_t line) {
+void problem_json_open(struct json_out *json, enum status status, struct bytes detail,
+                       struct bytes instance, size_t line) {
     json_open(json, '{');
     json_key(json, "type");
     put_type(json, status);
@@ -33,9 +33,9 @@ void problem_open(struct json_out *json, enum status status, struct bytes detail
     }
 }
 
-void problem_put(struct buf *out, enum status status, struct bytes detail, struct bytes instance,
-                 size_t line) {
+void problem_json_put(struct buf *out, enum status status, struct bytes detail,
+                      struct bytes instance, size_t line) {
     struct json_out json = json_out(out);
-    problem_open(&json, status, detail, instance, line);
+    problem_json_open(&json, status, detail, instance, line);
     json_close(&json, '}');
 }

@@ -1,9 +1,9 @@
-#include "server/route.h"
+#include "server/http/route.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "server/url.h"
+#include "base/percent.h"
 
 static size_t split(struct bytes path, struct bytes segments[ROUTE_SEGMENTS_MAX + 1]) {
     size_t count = 0;
@@ -39,7 +39,7 @@ static bool decode_params(const struct route *route, const struct bytes *segment
     struct bytes wanted[ROUTE_SEGMENTS_MAX + 1];
     size_t count = split(bytes_of(route->path), wanted), found = 0;
     for (size_t i = 0; i < count; i++) {
-        if (is_param(wanted[i]) && !url_decode(segments[i], arena, &params[found++]))
+        if (is_param(wanted[i]) && !percent_decode(segments[i], arena, &params[found++]))
             return false;
     }
     return true;

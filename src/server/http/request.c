@@ -1,4 +1,4 @@
-#include "server/request.h"
+#include "server/http/request.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "base/memory.h"
 #include "base/steady.h"
 #include "base/suggest.h"
-#include "server/loop.h"
-#include "server/problem.h"
+#include "server/http/loop.h"
+#include "server/http/problem_json.h"
 #include "server/view.h"
 
 enum { REQUEST_ARENA_CHUNK = 2048, PROBLEM_DETAIL_MAX = 1024 };
@@ -111,7 +111,7 @@ struct wall request_steady_now(const struct request *request) {
 }
 
 /* The form type is what curl -d and many a library send when they are told nothing. No form of
- * another site gets here: browsers name its Origin, and the gate refuses that. */
+ * another site gets here: browsers name its Origin, and origin_check refuses that. */
 bool request_means_json(const struct request *request) {
     static const char *const types[] = {"", "application/json",
                                         "application/x-www-form-urlencoded"};
@@ -216,8 +216,8 @@ void request_problem(struct request *request, enum status status, const char *fo
     vsnprintf(detail, sizeof detail, format, args);
     va_end(args);
     buf_clear(&request->out);
-    problem_put(&request->out, status, bytes_of(detail), request->path, request->line);
-    request_answer_as(request, (unsigned)status_http(status), PROBLEM_TYPE);
+    problem_json_put(&request->out, status, bytes_of(detail), request->path, request->line);
+    request_answer_as(request, (unsigned)status_http(status), PROBLEM_JSON_TYPE);
 }
 
 void request_no_such(struct request *request, const char *noun, struct bytes name,

@@ -1,11 +1,11 @@
-#include "server/workers.h"
+#include "server/http/workers.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/thread.h"
-#include "server/request.h"
+#include "server/http/request.h"
 
 static const struct {
     const char *text;
