@@ -1,8 +1,8 @@
 /* What watches the server asks: /healthz, /metrics, /v1/events; call_ready.c has /readyz. */
 #include "server/call.h"
 
-#include "server/exposition.h"
-#include "server/metrics.h"
+#include "server/metrics/exposition.h"
+#include "server/metrics/metrics.h"
 #include "server/http/request.h"
 #include "server/trial.h"
 

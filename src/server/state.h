@@ -14,7 +14,7 @@
 #include "base/rng.h"
 #include "server/http/events.h"
 #include "server/known.h"
-#include "server/metrics.h"
+#include "server/metrics/metrics.h"
 #include "server/server.h"
 #include "server/http/workers.h"
 

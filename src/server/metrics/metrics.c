@@ -1,4 +1,4 @@
-#include "server/metrics.h"
+#include "server/metrics/metrics.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "core/classify.h"
 #include "core/lifecycle.h"
-#include "server/exposition.h"
+#include "server/metrics/exposition.h"
 #include "server/view.h"
 
 /* ---- queues ---- */

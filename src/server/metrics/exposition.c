@@ -1,4 +1,4 @@
-#include "server/exposition.h"
+#include "server/metrics/exposition.h"
 
 void exposition_head(struct buf *out, const char *name, const char *type, const char *help) {
     buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
