@@ -2,7 +2,7 @@
 """Puts the files of a web page into the binary: embed.py FOLDER OUT.c OUT.bin
 
 FOLDER holds index.html and, in assets/, files whose names carry a hash of what they hold. OUT.bin is all of
-them, each plain and as gzip; OUT.c is the table of them (src/server/asset.h) around it. What index.html has
+them, each plain and as gzip; OUT.c is the table of them (src/server/dashboard/asset.h) around it. What index.html has
 inside itself, scripts and styles, its Content-Security-Policy names by hash."""
 import base64
 import gzip
@@ -61,7 +61,7 @@ write(out_bin, blob)
 with open(os.path.join(folder, "index.html"), encoding="utf-8") as page:
     said = policy(page.read())
 write(out_c, ("/* The dashboard, made by tools/embed.py. */\n"
-              '#include "server/asset.h"\n\n'
+              '#include "server/dashboard/asset.h"\n\n'
               "extern const unsigned char asset_bytes[];\n"
               '__asm__(".pushsection .rodata\\n"\n'
               '        ".global asset_bytes\\n"\n'

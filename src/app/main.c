@@ -7,7 +7,7 @@
 #include "broker/registry.h"
 #include "cli/cli.h"
 #include "jq/jq_pool.h"
-#include "server/asset.h"
+#include "server/dashboard/asset.h"
 
 static const struct cli_verb local_verbs[] = {
     {"serve", "serve", "run the server",

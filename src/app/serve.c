@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/command.h"
-#include "server/asset.h"
+#include "server/dashboard/asset.h"
 
 enum { MISTAKES_MAX = 64 << 10 };
 

@@ -1,9 +1,11 @@
-/* What watches the server asks: /healthz, /metrics, /v1/events; call_ready.c has /readyz. */
+/* What watches the server asks: /healthz, /metrics, /v1/events; call_ready.c has /readyz. And what
+ * generates a client asks: /openapi.json. */
 #include "server/call.h"
 
 #include "server/metrics/exposition.h"
 #include "server/metrics/metrics.h"
 #include "server/http/request.h"
+#include "server/openapi.h"
 #include "server/trial.h"
 
 void call_health(struct request *request) {
@@ -43,6 +45,11 @@ void call_metrics(struct request *request) {
                   &request->out);
     put_lanes(server->workers, &request->out);
     request_answer_as(request, 200, "text/plain; version=0.0.4; charset=utf-8");
+}
+
+void call_openapi(struct request *request) {
+    buf_put(&request->out, (const char *)openapi_json, openapi_json_size);
+    request_answer(request, 200);
 }
 
 void call_events(struct request *request) {

@@ -1,7 +1,7 @@
 /* Any bytes as Accept-Encoding and If-None-Match: an answer, and the same one twice. */
 #include "fuzz.h"
 
-#include "server/asset.h"
+#include "server/dashboard/asset.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const struct asset file = {.name = "app.js", .etag = "\"abc\""};

@@ -11,7 +11,7 @@
 
 #include "base/json.h"
 #include "base/list.h"
-#include "server/asset.h"
+#include "server/dashboard/asset.h"
 #include "server/http/route.h"
 #include "server/state.h"
 

@@ -1,7 +1,7 @@
 /* Which form of a file a client gets, and whether it gets it at all. */
 #include "test.h"
 
-#include "server/asset.h"
+#include "server/dashboard/asset.h"
 
 static const struct asset file = {.name = "app.js", .etag = "\"abc\""};
 

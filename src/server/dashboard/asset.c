@@ -1,4 +1,4 @@
-#include "server/asset.h"
+#include "server/dashboard/asset.h"
 
 #include <microhttpd.h>
 
