@@ -18,17 +18,8 @@ static bool read_dlqs_later(struct config_reader *reader, const struct config_no
     return true;
 }
 
-static bool has_queues(const struct config_printer *p, const struct config_field *field,
-                       const void *config) {
-    (void)p, (void)field;
-    return ((const struct config *)config)->queue_count > 0;
-}
-
-static bool has_adopts(const struct config_printer *p, const struct config_field *field,
-                       const void *config) {
-    (void)p, (void)field;
-    return ((const struct config *)config)->adopt_count > 0;
-}
+CONFIG_SHOWN(has_queues, struct config, of->queue_count > 0)
+CONFIG_SHOWN(has_adopts, struct config, of->adopt_count > 0)
 
 static const struct config_field root_fields[] = {
     CONFIG_WHOLE("server", config_server_read, .table = &config_server_table),

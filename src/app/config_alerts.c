@@ -44,11 +44,7 @@ static void put_headers(struct config_printer *p, const struct config_field *fie
     config_printer_headers(p, receiver->headers, receiver->header_count);
 }
 
-static bool has_headers(const struct config_printer *p, const struct config_field *field,
-                        const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct config_receiver *)mapping)->header_count > 0;
-}
+CONFIG_SHOWN(has_headers, struct config_receiver, of->header_count > 0)
 
 /* The URL stands at the key that says the kind, but for PagerDuty's. */
 static bool is_kind(const struct config_printer *p, const struct config_field *field,
@@ -58,11 +54,7 @@ static bool is_kind(const struct config_printer *p, const struct config_field *f
     return strcmp(field->name, receiver_words[receiver->kind]) == 0;
 }
 
-static bool is_pagerduty(const struct config_printer *p, const struct config_field *field,
-                         const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct config_receiver *)mapping)->kind == RECEIVER_PAGERDUTY;
-}
+CONFIG_SHOWN(is_pagerduty, struct config_receiver, of->kind == RECEIVER_PAGERDUTY)
 
 static const struct config_field receiver_fields[] = {
     CONFIG_TEXT("name", config_value_text, struct config_receiver, name),
@@ -218,33 +210,11 @@ static void put_limit(struct config_printer *p, const struct config_field *field
 }
 
 /* Of two keys, the one that fits the rule. */
-static bool is_of_dlqs(const struct config_printer *p, const struct config_field *field,
-                       const void *mapping) {
-    (void)p, (void)field;
-    return alert_metric_is_dlq(((const struct alert_rule *)mapping)->metric);
-}
-
-static bool is_of_queues(const struct config_printer *p, const struct config_field *field,
-                         const void *mapping) {
-    return !is_of_dlqs(p, field, mapping);
-}
-
-static bool is_below(const struct config_printer *p, const struct config_field *field,
-                     const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct alert_rule *)mapping)->below;
-}
-
-static bool is_above(const struct config_printer *p, const struct config_field *field,
-                     const void *mapping) {
-    return !is_below(p, field, mapping);
-}
-
-static bool names_receivers(const struct config_printer *p, const struct config_field *field,
-                            const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct alert_rule *)mapping)->to_count > 0;
-}
+CONFIG_SHOWN(is_of_dlqs, struct alert_rule, alert_metric_is_dlq(of->metric))
+CONFIG_SHOWN(is_of_queues, struct alert_rule, !alert_metric_is_dlq(of->metric))
+CONFIG_SHOWN(is_below, struct alert_rule, of->below)
+CONFIG_SHOWN(is_above, struct alert_rule, !of->below)
+CONFIG_SHOWN(names_receivers, struct alert_rule, of->to_count > 0)
 
 static const struct config_field rule_fields[] = {
     CONFIG_TEXT("name", config_value_text, struct alert_rule, name),
@@ -323,11 +293,7 @@ static void put_receivers(struct config_printer *p, const struct config_field *f
                          sizeof *alerts->receivers);
 }
 
-static bool has_receivers(const struct config_printer *p, const struct config_field *field,
-                          const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct config_alerts *)mapping)->receiver_count > 0;
-}
+CONFIG_SHOWN(has_receivers, struct config_alerts, of->receiver_count > 0)
 
 static void put_rules(struct config_printer *p, const struct config_field *field,
                       const void *value) {
@@ -337,11 +303,7 @@ static void put_rules(struct config_printer *p, const struct config_field *field
                          sizeof *alerts->rules);
 }
 
-static bool has_rules(const struct config_printer *p, const struct config_field *field,
-                      const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct config_alerts *)mapping)->own_rule_count > 0;
-}
+CONFIG_SHOWN(has_rules, struct config_alerts, of->own_rule_count > 0)
 
 static const struct config_field alerts_fields[] = {
     CONFIG_WHOLE("to", read_receivers, .put = put_receivers, .lines = true, .shown = has_receivers,

@@ -155,11 +155,7 @@ static void put_rules(struct config_printer *p, const struct config_field *field
                          sizeof *policy->rules);
 }
 
-static bool has_rules(const struct config_printer *p, const struct config_field *field,
-                      const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct policy *)mapping)->rule_count > 0;
-}
+CONFIG_SHOWN(has_rules, struct policy, of->rule_count > 0)
 
 static void put_answers(struct config_printer *p, const struct config_field *field,
                         const void *value) {
@@ -169,11 +165,7 @@ static void put_answers(struct config_printer *p, const struct config_field *fie
                          sizeof *policy->answers);
 }
 
-static bool has_answers(const struct config_printer *p, const struct config_field *field,
-                        const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct policy *)mapping)->answer_count > 0;
-}
+CONFIG_SHOWN(has_answers, struct policy, of->answer_count > 0)
 
 static const struct config_field classify_fields[] = {
     CONFIG_WHOLE("presets", read_presets, .put = put_presets),

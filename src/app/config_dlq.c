@@ -66,18 +66,8 @@ static bool read_route(struct config_reader *reader, const struct config_node *n
 
 /* ---- printing ---- */
 
-static bool has_fresh(const struct config_printer *p, const struct config_field *field,
-                      const void *mapping) {
-    const struct config_fresh *fresh = &((const struct said *)mapping)->triage.fresh;
-    (void)p, (void)field;
-    return fresh->within_ms > 0 || fresh->check;
-}
-
-static bool has_rules(const struct config_printer *p, const struct config_field *field,
-                      const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct said *)mapping)->triage.rules.count > 0;
-}
+CONFIG_SHOWN(has_fresh, struct said, of->triage.fresh.within_ms > 0 || of->triage.fresh.check)
+CONFIG_SHOWN(has_rules, struct said, of->triage.rules.count > 0)
 
 /* `route` is last, and the one key that an entry of `dlqs` does not have. */
 static const struct config_field dlq_fields[] = {

@@ -108,52 +108,14 @@ static void put_lease(struct config_printer *p, const struct config_field *field
 
 /* ---- which keys are printed ---- */
 
-static bool is_http(const struct config_printer *p, const struct config_field *field,
-                    const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct config_handler *)mapping)->kind == HANDLER_HTTP;
-}
-
-static bool is_exec(const struct config_printer *p, const struct config_field *field,
-                    const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct config_handler *)mapping)->kind == HANDLER_EXEC;
-}
-
-static bool is_lease(const struct config_printer *p, const struct config_field *field,
-                     const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct config_handler *)mapping)->kind == HANDLER_LEASE;
-}
-
-static bool is_called(const struct config_printer *p, const struct config_field *field,
-                      const void *mapping) {
-    return !is_lease(p, field, mapping);
-}
-
-static bool is_stream(const struct config_printer *p, const struct config_field *field,
-                      const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct config_handler *)mapping)->mode == MODE_STREAM;
-}
-
-static bool has_headers(const struct config_printer *p, const struct config_field *field,
-                        const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct config_handler *)mapping)->header_count > 0;
-}
-
-static bool has_batch(const struct config_printer *p, const struct config_field *field,
-                      const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct config_handler *)mapping)->batch > 1;
-}
-
-static bool has_reply(const struct config_printer *p, const struct config_field *field,
-                      const void *mapping) {
-    (void)p, (void)field;
-    return config_reply_is_given(&((const struct config_handler *)mapping)->reply);
-}
+CONFIG_SHOWN(is_http, struct config_handler, of->kind == HANDLER_HTTP)
+CONFIG_SHOWN(is_exec, struct config_handler, of->kind == HANDLER_EXEC)
+CONFIG_SHOWN(is_lease, struct config_handler, of->kind == HANDLER_LEASE)
+CONFIG_SHOWN(is_called, struct config_handler, of->kind != HANDLER_LEASE)
+CONFIG_SHOWN(is_stream, struct config_handler, of->mode == MODE_STREAM)
+CONFIG_SHOWN(has_headers, struct config_handler, of->header_count > 0)
+CONFIG_SHOWN(has_batch, struct config_handler, of->batch > 1)
+CONFIG_SHOWN(has_reply, struct config_handler, config_reply_is_given(&of->reply))
 
 static const char *const mode_words[] = {
     [MODE_PROCESS] = "process", [MODE_STREAM] = "stream", NULL};

@@ -55,16 +55,8 @@ static void put_delays(struct config_printer *p, const struct config_field *fiel
 }
 
 /* Delays stand in place of backoff. */
-static bool shows_backoff(const struct config_printer *p, const struct config_field *field,
-                          const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct retry_policy *)mapping)->shape != BACKOFF_LIST;
-}
-
-static bool shows_delays(const struct config_printer *p, const struct config_field *field,
-                         const void *mapping) {
-    return !shows_backoff(p, field, mapping);
-}
+CONFIG_SHOWN(shows_backoff, struct retry_policy, of->shape != BACKOFF_LIST)
+CONFIG_SHOWN(shows_delays, struct retry_policy, of->shape == BACKOFF_LIST)
 
 static void put_budget(struct config_printer *p, const struct config_field *field,
                        const void *value) {

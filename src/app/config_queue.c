@@ -103,11 +103,7 @@ static void put_fallback(struct config_printer *p, const struct config_field *fi
     }
 }
 
-static bool has_fallback(const struct config_printer *p, const struct config_field *field,
-                         const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct config_queue *)mapping)->handler_count > 1;
-}
+CONFIG_SHOWN(has_fallback, struct config_queue, of->handler_count > 1)
 
 /* Its letters are done with one at a time, and their answers are nobody's results. */
 static bool read_compensate(struct config_reader *reader, const struct config_node *node,
@@ -137,32 +133,13 @@ static void put_compensate(struct config_printer *p, const struct config_field *
     config_handler_put(p, field, ((const struct config_queue *)value)->compensate);
 }
 
-static bool compensates(const struct config_printer *p, const struct config_field *field,
-                        const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct config_queue *)mapping)->compensate;
-}
+CONFIG_SHOWN(compensates, struct config_queue, of->compensate)
 
 /* Workers that lease have no limit of ours. */
-static bool has_limit(const struct config_printer *p, const struct config_field *field,
-                      const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct config_queue *)mapping)->concurrency != ENGINE_UNLIMITED;
-}
-
-static bool has_order(const struct config_printer *p, const struct config_field *field,
-                      const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct config_queue *)mapping)->order == ORDER_KEY;
-}
-
-static bool is_idempotent(const struct config_printer *p, const struct config_field *field,
-                          const void *mapping) {
-    const struct engine_idempotency *idempotency =
-        &((const struct config_queue *)mapping)->idempotency;
-    (void)p, (void)field;
-    return idempotency->path.len > 0 || idempotency->header.len > 0;
-}
+CONFIG_SHOWN(has_limit, struct config_queue, of->concurrency != ENGINE_UNLIMITED)
+CONFIG_SHOWN(has_order, struct config_queue, of->order == ORDER_KEY)
+CONFIG_SHOWN(is_idempotent, struct config_queue,
+             of->idempotency.path.len > 0 || of->idempotency.header.len > 0)
 
 static const struct config_field queue_fields[] = {
     CONFIG_TEXT("source", config_queue_read_source, struct config_queue, source,

@@ -100,6 +100,14 @@ struct config_table {
 /* It gets the mapping itself, to fill or print several members of it. */
 #define CONFIG_WHOLE(key, reader, ...)                                                             \
     { .name = key, .read = reader, __VA_ARGS__ }
+/* A config_shown: whether the key is printed, told from the mapping, `of`. */
+#define CONFIG_SHOWN(function, type, expression)                                                   \
+    static bool function(const struct config_printer *p, const struct config_field *field,         \
+                         const void *mapping) {                                                    \
+        const type *of = mapping;                                                                  \
+        (void)p, (void)field;                                                                      \
+        return expression;                                                                         \
+    }
 #define CONFIG_NOT_YET(key)                                                                        \
     { .name = key }
 

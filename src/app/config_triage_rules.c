@@ -77,11 +77,7 @@ static void put_cause(struct config_printer *p, const struct config_field *field
     config_printer_text(p, bytes_of(cause_text(((const struct triage_when *)value)->cause)));
 }
 
-static bool has_cause(const struct config_printer *p, const struct config_field *field,
-                      const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct triage_when *)mapping)->has_cause;
-}
+CONFIG_SHOWN(has_cause, struct triage_when, of->has_cause)
 
 static void put_fingerprint(struct config_printer *p, const struct config_field *field,
                             const void *value) {
@@ -91,11 +87,7 @@ static void put_fingerprint(struct config_printer *p, const struct config_field 
                fingerprint_text(((const struct triage_when *)value)->fingerprint, text));
 }
 
-static bool has_fingerprint(const struct config_printer *p, const struct config_field *field,
-                            const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct triage_when *)mapping)->has_fingerprint;
-}
+CONFIG_SHOWN(has_fingerprint, struct triage_when, of->has_fingerprint)
 
 static void put_replays(struct config_printer *p, const struct config_field *field,
                         const void *value) {
@@ -109,12 +101,8 @@ static void put_replays(struct config_printer *p, const struct config_field *fie
         buf_printf(p->out, "%u", when->replays_most);
 }
 
-static bool has_replays(const struct config_printer *p, const struct config_field *field,
-                        const void *mapping) {
-    const struct triage_when *when = mapping;
-    (void)p, (void)field;
-    return when->replays_least > 0 || when->replays_most != TRIAGE_REPLAYS_MOST;
-}
+CONFIG_SHOWN(has_replays, struct triage_when,
+             of->replays_least > 0 || of->replays_most != TRIAGE_REPLAYS_MOST)
 
 #define WHEN(key, read, member) CONFIG_TEXT(key, read, struct triage_when, member)
 static const struct config_field when_fields[] = {
@@ -214,33 +202,12 @@ static void put_to(struct config_printer *p, const struct config_field *field, c
 }
 
 /* Which keys an action has. */
-static bool replays(const struct config_printer *p, const struct config_field *field,
-                    const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct triage_rule *)mapping)->action == TRIAGE_REPLAY;
-}
-
-static bool has_canary(const struct config_printer *p, const struct config_field *field,
-                       const void *mapping) {
-    return replays(p, field, mapping) && ((const struct triage_rule *)mapping)->canary_count > 0;
-}
-
-static bool has_edit(const struct config_printer *p, const struct config_field *field,
-                     const void *mapping) {
-    return replays(p, field, mapping) && ((const struct triage_rule *)mapping)->edit.len > 0;
-}
-
-static bool has_to(const struct config_printer *p, const struct config_field *field,
-                   const void *mapping) {
-    const struct triage_rule *rule = mapping;
-    return replays(p, field, mapping) ? rule->to.len > 0 : rule->tell_count > 0;
-}
-
-static bool may_fail(const struct config_printer *p, const struct config_field *field,
-                     const void *mapping) {
-    (void)p, (void)field;
-    return triage_rule_may_fail(mapping);
-}
+CONFIG_SHOWN(replays, struct triage_rule, of->action == TRIAGE_REPLAY)
+CONFIG_SHOWN(has_canary, struct triage_rule, of->action == TRIAGE_REPLAY && of->canary_count > 0)
+CONFIG_SHOWN(has_edit, struct triage_rule, of->action == TRIAGE_REPLAY && of->edit.len > 0)
+CONFIG_SHOWN(has_to, struct triage_rule,
+             of->action == TRIAGE_REPLAY ? of->to.len > 0 : of->tell_count > 0)
+CONFIG_SHOWN(may_fail, struct triage_rule, triage_rule_may_fail(of))
 
 #define SPAN(key, member, least, ...)                                                              \
     CONFIG_NUMBER(key, duration, struct triage_rule, member, least, LONGEST_MS, __VA_ARGS__)

@@ -71,11 +71,7 @@ static void put_statuses(struct config_printer *p, const struct config_field *fi
     buf_char(p->out, ']');
 }
 
-static bool has_statuses(const struct config_printer *p, const struct config_field *field,
-                         const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct rule_when *)mapping)->status_count > 0;
-}
+CONFIG_SHOWN(has_statuses, struct rule_when, of->status_count > 0)
 
 static bool read_status(struct config_reader *reader, const struct config_node *node,
                         const struct config_field *field, void *out) {
@@ -110,11 +106,7 @@ static void put_kinds(struct config_printer *p, const struct config_field *field
     buf_char(p->out, ']');
 }
 
-static bool has_kinds(const struct config_printer *p, const struct config_field *field,
-                      const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct rule_when *)mapping)->kinds != 0;
-}
+CONFIG_SHOWN(has_kinds, struct rule_when, of->kinds != 0)
 
 static bool read_kind(struct config_reader *reader, const struct config_node *node,
                       const struct config_field *field, void *out) {
@@ -146,11 +138,7 @@ static void put_exit_codes(struct config_printer *p, const struct config_field *
     buf_char(p->out, ']');
 }
 
-static bool has_exit_codes(const struct config_printer *p, const struct config_field *field,
-                           const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct rule_when *)mapping)->exit_code_count > 0;
-}
+CONFIG_SHOWN(has_exit_codes, struct rule_when, of->exit_code_count > 0)
 
 static bool read_exit_code(struct config_reader *reader, const struct config_node *node,
                            const struct config_field *field, void *out) {
@@ -282,11 +270,7 @@ static void put_header(struct config_printer *p, const struct config_field *fiel
     buf_char(p->out, '}');
 }
 
-static bool has_header(const struct config_printer *p, const struct config_field *field,
-                       const void *mapping) {
-    (void)p, (void)field;
-    return ((const struct rule_when *)mapping)->header_name.len > 0;
-}
+CONFIG_SHOWN(has_header, struct rule_when, of->header_name.len > 0)
 
 static const struct config_field when_fields[] = {
     CONFIG_WHOLE("status", read_status, .put = put_statuses, .shown = has_statuses),
