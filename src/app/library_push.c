@@ -4,8 +4,8 @@
 
 #include "app/library_worker.h"
 #include "base/http_field.h"
-#include "server/member.h"
-#include "server/push.h"
+#include "server/api/json/member.h"
+#include "server/api/json/push.h"
 
 enum { PUSH_ARENA = 16 << 10 };
 

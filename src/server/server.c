@@ -11,7 +11,7 @@
 #include "server/http/listener.h"
 #include "server/http/loop.h"
 #include "server/http/request.h"
-#include "server/state.h"
+#include "server/server_state.h"
 
 enum {
     SERVER_CONNECTIONS_MAX = 8192, /* more wait in the listen backlog */
@@ -87,14 +87,14 @@ static struct server *make(const struct server_options *options) {
     server->began = clock_began(options->clock);
     server->workers = workers_new();
     server->events = events_new();
-    server->known = known_new(options->engine, options->store);
+    server->queues = queue_index_new(options->engine, options->store);
     server->reasons = metrics_reasons_new();
     return server;
 }
 
 static void unmake(struct server *server) {
     workers_free(server->workers);
-    known_free(server->known);
+    queue_index_free(server->queues);
     events_end(server->events);
     events_free(server->events);
     metrics_reasons_free(server->reasons);

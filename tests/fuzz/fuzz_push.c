@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "server/push.h"
+#include "server/api/json/push.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* Whatever is reported as failed: refused with words, or a message with an id and an outcome. */
 #include "fuzz.h"
 
-#include "server/report.h"
+#include "server/api/json/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct json object;

@@ -1,5 +1,5 @@
 /* GET / and GET /assets/{name}: the dashboard. */
-#include "server/call.h"
+#include "server/api/call.h"
 
 #include "server/http/request.h"
 

@@ -11,10 +11,8 @@
 
 #include "base/memory.h"
 #include "base/steady.h"
-#include "base/suggest.h"
 #include "server/http/loop.h"
 #include "server/http/problem_json.h"
-#include "server/view.h"
 
 enum { REQUEST_ARENA_CHUNK = 2048, PROBLEM_DETAIL_MAX = 1024 };
 
@@ -218,30 +216,4 @@ void request_problem(struct request *request, enum status status, const char *fo
     buf_clear(&request->out);
     problem_json_put(&request->out, status, bytes_of(detail), request->path, request->line);
     request_answer_as(request, (unsigned)status_http(status), PROBLEM_JSON_TYPE);
-}
-
-void request_no_such(struct request *request, const char *noun, struct bytes name,
-                     struct bytes nearest) {
-    name = bytes_clip(name, REQUEST_QUOTE_MAX);
-    if (nearest.len > 0)
-        request_problem(request, STATUS_NOT_FOUND,
-                        "there is no %s \"%.*s\"; did you mean \"%.*s\"?", noun, BYTES_ARG(name),
-                        BYTES_ARG(nearest));
-    else
-        request_problem(request, STATUS_NOT_FOUND,
-                        "there is no %s \"%.*s\"; GET /v1/%ss lists them", noun, BYTES_ARG(name),
-                        noun);
-}
-
-void request_no_queue(struct request *request, struct bytes name) {
-    request_no_such(request, "queue", name, known_nearest(request->server->known, name));
-}
-
-void request_no_dlq(struct request *request, struct bytes name) {
-    struct bytes *names;
-    struct suggest nearest = suggest_for(name);
-    size_t count = view_dlq_names(&request->server->options, &request->arena, &names);
-    for (size_t i = 0; i < count; i++)
-        suggest_try(&nearest, names[i]);
-    request_no_such(request, "dlq", name, nearest.best);
 }

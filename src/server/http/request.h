@@ -13,7 +13,7 @@
 #include "base/list.h"
 #include "server/dashboard/asset.h"
 #include "server/http/route.h"
-#include "server/state.h"
+#include "server/server_state.h"
 
 struct MHD_Connection;
 
@@ -110,11 +110,5 @@ uint64_t request_body_max(const struct request *request);
 /* Ends the request with an RFC 9457 problem document. */
 __attribute__((format(printf, 3, 4))) void
 request_problem(struct request *request, enum status status, const char *format, ...);
-/* 404 for a queue or a DLQ, with a "did you mean". */
-void request_no_queue(struct request *request, struct bytes name);
-void request_no_dlq(struct request *request, struct bytes name);
-/* The same with the nearest name that is known; empty: none is near. */
-void request_no_such(struct request *request, const char *noun, struct bytes name,
-                     struct bytes nearest);
 
 #endif

@@ -8,12 +8,12 @@
 #include "core/classify.h"
 #include "core/lifecycle.h"
 #include "server/metrics/exposition.h"
-#include "server/view.h"
+#include "server/api/json/view_json.h"
 
 /* ---- queues ---- */
 
 static double queue_depth(const struct engine_queue_view *queue) {
-    return (double)view_depth(queue);
+    return (double)view_json_depth(queue);
 }
 static double queue_in_flight(const struct engine_queue_view *queue) {
     return (double)queue->in_flight;
@@ -202,7 +202,7 @@ static size_t fold(struct metrics_reasons *reasons, const struct letters_dlq *dl
     return count;
 }
 
-static void put_letters(struct buf *out, const struct view_dlq *dlqs, size_t count,
+static void put_letters(struct buf *out, const struct view_json_dlq *dlqs, size_t count,
                         struct metrics_reasons *reasons, struct arena *arena) {
     exposition_head(out, "impound_dlq_letters_total", "counter", "Letters that ever arrived.");
     for (size_t i = 0; i < count; i++) {
@@ -221,7 +221,7 @@ static void put_letters(struct buf *out, const struct view_dlq *dlqs, size_t cou
     }
 }
 
-static void put_states(struct buf *out, const struct view_dlq *dlqs, size_t count) {
+static void put_states(struct buf *out, const struct view_json_dlq *dlqs, size_t count) {
     exposition_head(out, "impound_dlq_letters_by_state", "gauge",
                     "Letters that the store holds, by state.");
     for (size_t i = 0; i < count; i++) {
@@ -237,32 +237,32 @@ static void put_states(struct buf *out, const struct view_dlq *dlqs, size_t coun
     }
 }
 
-static double dlq_depth(const struct view_dlq *dlq, struct wall now) {
+static double dlq_depth(const struct view_json_dlq *dlq, struct wall now) {
     (void)now;
     return (double)dlq->store.depth;
 }
-static double dlq_cap_ratio(const struct view_dlq *dlq, struct wall now) {
+static double dlq_cap_ratio(const struct view_json_dlq *dlq, struct wall now) {
     (void)now;
     return dlq->configured && dlq->config.cap ? (double)dlq->store.depth / (double)dlq->config.cap
                                               : 0;
 }
-static double dlq_arrivals(const struct view_dlq *dlq, struct wall now) {
+static double dlq_arrivals(const struct view_json_dlq *dlq, struct wall now) {
     (void)now;
     return (double)dlq->store.arrivals_last_minute;
 }
-static double dlq_spilled(const struct view_dlq *dlq, struct wall now) {
+static double dlq_spilled(const struct view_json_dlq *dlq, struct wall now) {
     (void)now;
     return (double)dlq->store.spilled;
 }
 
 static const struct {
     const char *name, *type, *help;
-    double (*value)(const struct view_dlq *dlq, struct wall now);
+    double (*value)(const struct view_json_dlq *dlq, struct wall now);
 } dlq_metrics[] = {
     {"impound_dlq_depth", "gauge", "Letters that wait for people or are being replayed.",
      dlq_depth},
     {"impound_dlq_oldest_age_seconds", "gauge", "Age of the oldest of them; 0 when there is none.",
-     view_dlq_age_seconds},
+     view_json_dlq_age_seconds},
     {"impound_dlq_cap_ratio", "gauge", "Depth as a share of the cap.", dlq_cap_ratio},
     {"impound_dlq_arrivals_per_minute", "gauge", "Letters that arrived in the last minute.",
      dlq_arrivals},
@@ -273,10 +273,10 @@ static const struct {
 static void put_dlqs(const struct server_options *options, struct metrics_reasons *reasons,
                      struct wall now, struct arena *arena, struct buf *out) {
     struct bytes *names;
-    size_t named = view_dlq_names(options, arena, &names), count = 0;
-    struct view_dlq *dlqs = arena_alloc(arena, (named + 1) * sizeof *dlqs);
+    size_t named = view_json_dlq_names(options, arena, &names), count = 0;
+    struct view_json_dlq *dlqs = arena_alloc(arena, (named + 1) * sizeof *dlqs);
     for (size_t i = 0; i < named; i++)
-        count += view_dlq_find(options, names[i], now, arena, &dlqs[count]);
+        count += view_json_dlq_find(options, names[i], now, arena, &dlqs[count]);
     for (size_t m = 0; m < sizeof dlq_metrics / sizeof *dlq_metrics; m++) {
         exposition_head(out, dlq_metrics[m].name, dlq_metrics[m].type, dlq_metrics[m].help);
         for (size_t i = 0; i < count; i++)

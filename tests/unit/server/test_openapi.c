@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "base/json.h"
-#include "server/openapi.h"
+#include "server/api/openapi.h"
 #include "server/http/route.h"
 
 static struct bytes text;

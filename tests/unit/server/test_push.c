@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "server/push.h"
+#include "server/api/json/push.h"
 
 static struct arena arena;
 

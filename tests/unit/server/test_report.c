@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "server/failure.h"
-#include "server/report.h"
+#include "server/api/json/failure.h"
+#include "server/api/json/report.h"
 
 static const struct wall now = {1700000000000};
 

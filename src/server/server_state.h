@@ -1,0 +1,48 @@
+/* server_state: what one running server is made of. Private to the server room.
+ *
+ * Lifetimes. A request is counted in `active` from its first byte until libmicrohttpd forgets it,
+ * and in `suspended` while somebody else (the store, the engine, a worker) holds it. `stopping`
+ * turns new requests away; `closing` also those whose body was still coming. Only when `closing` is
+ * set and `suspended` is 0 may the loops be stopped: libmicrohttpd must have no suspended
+ * connection then. */
+#ifndef SERVER_SERVER_STATE_H
+#define SERVER_SERVER_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/rng.h"
+#include "server/http/events.h"
+#include "server/api/queue_index.h"
+#include "server/metrics/metrics.h"
+#include "server/server.h"
+#include "server/http/workers.h"
+
+struct loop;
+struct listener;
+
+enum { SERVER_THREADS = 2 }; /* that run libmicrohttpd */
+
+struct server {
+    struct server_options options;
+    char *host; /* as configured; options.host points here */
+    struct instant began;
+    struct loop *loops[SERVER_THREADS];
+    size_t next_loop; /* the listener's: whose turn it is to take a connection */
+    struct listener *listener;
+    struct workers *workers;
+    struct events *events;
+    struct queue_index *queues;
+    struct metrics_reasons *reasons;
+
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t fewer;  /* active or suspended went down */
+    size_t active, suspended;
+    bool stopping, closing;
+    struct rng rng;
+
+    atomic_size_t connections; /* that libmicrohttpd has */
+    atomic_bool trying;        /* a commit of store_probe.c is under way */
+};
+
+#endif
