@@ -92,6 +92,14 @@ void config_current_about(void *arg, bool dlq, struct bytes name, struct alert_a
     config_current_release(arg);
 }
 
+static bool live_dlq(void *arg, struct bytes name, struct live_config_dlq *out) {
+    struct engine_dlq dlq;
+    bool found = config_current_dlq(arg, name, &dlq);
+    if (found)
+        *out = (struct live_config_dlq){.cap = dlq.cap, .owner = dlq.owner, .archive = dlq.archive};
+    return found;
+}
+
 static size_t dlq_names(void *arg, struct arena *arena, struct bytes **out) {
     const struct config *config = config_current_borrow(arg);
     size_t count = config->dlq_count;
@@ -118,11 +126,11 @@ static bool compensates(void *arg, struct bytes name) {
     return queue && queue->compensate;
 }
 
-struct server_config_view config_current_view(struct config_current *current) {
-    return (struct server_config_view){.dlq = config_current_dlq,
-                                       .dlq_names = dlq_names,
-                                       .policy = policy,
-                                       .release = release,
-                                       .compensates = compensates,
-                                       .arg = current};
+struct live_config config_current_view(struct config_current *current) {
+    return (struct live_config){.dlq = live_dlq,
+                                .dlq_names = dlq_names,
+                                .policy = policy,
+                                .release = release,
+                                .compensates = compensates,
+                                .arg = current};
 }

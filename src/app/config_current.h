@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "app/config.h"
-#include "server/server.h"
+#include "port/live_config.h"
 
 struct config_past;
 
@@ -32,7 +32,7 @@ void config_current_refuse(struct config_current *current, struct config *config
 /* Whose a DLQ or a queue is, and its runbook; the texts live as long as `arg`. */
 void config_current_about(void *arg, bool dlq, struct bytes name, struct alert_about *out);
 bool config_current_dlq(void *arg, struct bytes name, struct engine_dlq *out);
-/* What the server may ask of it. */
-struct server_config_view config_current_view(struct config_current *current);
+/* The configuration in force as a port. */
+struct live_config config_current_view(struct config_current *current);
 
 #endif

@@ -30,7 +30,7 @@ static size_t triage_dlqs(void *arg, struct arena *arena, struct triage_dlq **ou
 }
 
 static bool compensates(void *arg, struct bytes queue) {
-    struct server_config_view view = config_current_view(((struct upkeep *)arg)->options.current);
+    struct live_config view = config_current_view(((struct upkeep *)arg)->options.current);
     return view.compensates(view.arg, queue);
 }
 

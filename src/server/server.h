@@ -7,6 +7,7 @@
 #include "port/clock.h"
 #include "port/jq.h"
 #include "port/letters.h"
+#include "port/live_config.h"
 #include "triage/adopt.h"
 #include "triage/alerts.h"
 #include "triage/replays.h"
@@ -14,19 +15,6 @@
 #include "triage/triage_rules.h"
 
 struct server;
-
-/* What the configuration says of a DLQ and a queue, by name; asked at each request, so that a
- * reload shows. Returns false when there is no such name. */
-struct server_config_view {
-    bool (*dlq)(void *arg, struct bytes name, struct engine_dlq *out);
-    size_t (*dlq_names)(void *arg, struct arena *arena,
-                        struct bytes **out); /* all configured ones */
-    /* Valid until server_config_release. */
-    const struct policy *(*policy)(void *arg, struct bytes queue);
-    void (*release)(void *arg);
-    bool (*compensates)(void *arg, struct bytes queue); /* it has a compensating handler */
-    void *arg;
-};
 
 struct server_options {
     const char *host;
@@ -46,7 +34,7 @@ struct server_options {
     struct alerts *alerts;
     struct spans *spans; /* NULL: nobody traces */
     struct adopt *adopt; /* NULL: nothing is adopted */
-    struct server_config_view config;
+    struct live_config config;
     struct bytes version;
     bool payloads_hidden; /* the dashboard shows bodies only when it is asked to */
     uint64_t seed;        /* of message ids */

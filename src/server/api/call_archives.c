@@ -231,7 +231,7 @@ static enum status put_dlq(struct request *request, struct bytes name, struct js
                            struct err *err) {
     const struct server_options *options = &request->server->options;
     char memory[SPILL_PATH_MAX];
-    struct engine_dlq dlq;
+    struct live_config_dlq dlq;
     struct buf folder;
     if (!options->config.dlq(options->config.arg, name, &dlq) || dlq.archive.len == 0)
         return STATUS_OK;

@@ -9,7 +9,7 @@
 
 /* What has not failed yet has no limit of its own: the policy of this moment says it. */
 static void complete(void *arg, struct envelope *envelope) {
-    const struct server_config_view *config = arg;
+    const struct live_config *config = arg;
     const struct policy *policy = config->policy(config->arg, envelope->queue);
     envelope->max_attempts = policy_attempts(policy, envelope->max_attempts);
     config->release(config->arg);
@@ -155,7 +155,7 @@ static bool look_at_queue(struct request *request, struct bytes name,
 void call_letters_explain(struct request *request) {
     struct engine_queue_view view;
     struct explain_queue queue;
-    const struct server_config_view *config = &request->server->options.config;
+    const struct live_config *config = &request->server->options.config;
     /* People explain what waits for its retry too, so any message will do. */
     struct message *held = find(request, false);
     if (!held)

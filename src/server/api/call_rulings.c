@@ -8,7 +8,7 @@
 
 static struct ruling ruling_of(struct request *request, enum ruling_kind kind,
                                const struct decision_order *order) {
-    const struct server_config_view *config = &request->server->options.config;
+    const struct live_config *config = &request->server->options.config;
     return (struct ruling){.kind = kind,
                            .selection = order->selection,
                            .why = order->why,

@@ -40,10 +40,9 @@ void client_world_go_on(struct client_world *world) {
     pthread_mutex_unlock(&world->mutex);
 }
 
-static bool config_dlq(void *arg, struct bytes name, struct engine_dlq *out) {
+static bool config_dlq(void *arg, struct bytes name, struct live_config_dlq *out) {
     (void)arg;
-    *out =
-        (struct engine_dlq){.name = BYTES("orders.dlq"), .cap = 100, .owner = BYTES("team-orders")};
+    *out = (struct live_config_dlq){.cap = 100, .owner = BYTES("team-orders")};
     return bytes_is(name, "orders.dlq");
 }
 

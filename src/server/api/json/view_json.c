@@ -143,7 +143,7 @@ void view_json_walked(struct json_out *json, const struct selection_result *walk
 
 bool view_json_dlq_find(const struct server_options *options, struct bytes name, struct wall now,
                         struct arena *arena, struct view_json_dlq *out) {
-    const struct server_config_view *config = &options->config;
+    const struct live_config *config = &options->config;
     struct store *store = options->store;
     *out = (struct view_json_dlq){.name = name};
     out->configured = config->dlq(config->arg, name, &out->config);
@@ -189,7 +189,7 @@ static size_t add_new(struct map *map, struct arena *arena, const struct bytes *
 
 size_t view_json_dlq_names(const struct server_options *options, struct arena *arena,
                            struct bytes **out) {
-    const struct server_config_view *config = &options->config;
+    const struct live_config *config = &options->config;
     struct bytes *configured, *used;
     size_t most_configured = config->dlq_names(config->arg, arena, &configured);
     size_t most_used;

@@ -25,8 +25,8 @@ void view_json_walked(struct json_out *json, const struct selection_result *walk
 struct view_json_dlq {
     struct bytes name;
     bool configured, used;
-    struct engine_dlq config; /* while configured */
-    struct letters_dlq store;   /* zero until it was used */
+    struct live_config_dlq config; /* while configured */
+    struct letters_dlq store;      /* zero until it was used */
     struct triage_rules_totals triage;
 };
 
