@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "alone.h"
-#include "app/sources.h"
+#include "broker/sources.h"
 #include "base/thread.h"
 #include "engine/engine.h"
 #include "handler/callback.h"

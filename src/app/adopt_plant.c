@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "app/config_find.h"
-#include "app/sources.h"
+#include "broker/sources.h"
 #include "base/json_member.h"
 #include "base/memory.h"
 #include "base/random.h"

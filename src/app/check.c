@@ -4,8 +4,8 @@
 
 #include "app/behaviour.h"
 #include "app/config_json.h"
-#include "app/sinks.h"
-#include "app/sources.h"
+#include "broker/sinks.h"
+#include "broker/sources.h"
 #include "app/verbs.h"
 #include "base/memory.h"
 #include "base/random.h"

@@ -5,7 +5,7 @@
 #include "app/config_printer.h"
 #include "app/config_queue.h"
 #include "app/config_value.h"
-#include "app/sources.h"
+#include "broker/sources.h"
 
 enum { ADOPTS_MAX = 100 };
 

@@ -13,7 +13,7 @@
 #include "app/config_reply.h"
 #include "app/config_triage.h"
 #include "app/config_value.h"
-#include "app/sources.h"
+#include "broker/sources.h"
 #include "core/comeback.h"
 
 enum {

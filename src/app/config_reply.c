@@ -2,7 +2,7 @@
 
 #include "app/config_printer.h"
 #include "app/config_value.h"
-#include "app/sinks.h"
+#include "broker/sinks.h"
 
 enum { STORE_LEAST_MS = 1000 };
 #define STORE_MOST_MS ((int64_t)366 * 24 * 3600 * 1000)

@@ -3,7 +3,7 @@
 #include "app/config_find.h"
 #include "app/config_printer.h"
 #include "app/config_value.h"
-#include "app/sources.h"
+#include "broker/sources.h"
 #include "core/comeback.h"
 #include "core/fingerprint.h"
 

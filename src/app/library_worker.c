@@ -9,7 +9,7 @@
 #include "app/clock_record.h"
 #include "app/config_find.h"
 #include "app/config_path.h"
-#include "app/sources.h"
+#include "broker/sources.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/thread.h"

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "app/sources.h"
+#include "broker/sources.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "broker/builtin/builtin.h"

@@ -3,7 +3,7 @@
 #define APP_LINE_H
 
 #include "app/config.h"
-#include "app/sinks.h"
+#include "broker/sinks.h"
 #include "engine/engine.h"
 
 struct exec_pool;

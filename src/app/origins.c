@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "app/config_find.h"
-#include "app/sources.h"
+#include "broker/sources.h"
 #include "broker/registry.h"
 #include "core/pointer.h"
 

@@ -1,7 +1,7 @@
 /* sources: where a queue's messages come from: `builtin`, or the broker that its URL's scheme
  * names. */
-#ifndef APP_SOURCES_H
-#define APP_SOURCES_H
+#ifndef BROKER_SOURCES_H
+#define BROKER_SOURCES_H
 
 #include "port/broker.h"
 #include "port/peek.h"

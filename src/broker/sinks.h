@@ -1,7 +1,7 @@
 /* sinks: where answers and letters are published, one adapter for each URL of the configuration.
  * One thread at a time. */
-#ifndef APP_SINKS_H
-#define APP_SINKS_H
+#ifndef BROKER_SINKS_H
+#define BROKER_SINKS_H
 
 #include "port/clock.h"
 #include "port/sink.h"

@@ -1,4 +1,4 @@
-#include "app/sources.h"
+#include "broker/sources.h"
 
 #include "test.h"
 

@@ -1,4 +1,4 @@
-#include "app/sinks.h"
+#include "broker/sinks.h"
 
 #include <assert.h>
 #include <stdlib.h>
