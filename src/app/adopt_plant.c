@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "app/config_find.h"
+#include "config/config_find.h"
 #include "broker/sources.h"
 #include "base/json_member.h"
 #include "base/memory.h"

@@ -3,7 +3,7 @@
 #ifndef APP_ALARM_H
 #define APP_ALARM_H
 
-#include "app/config.h"
+#include "config/config.h"
 #include "handler/http.h"
 #include "triage/alerts.h"
 #include "triage/replays.h"

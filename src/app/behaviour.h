@@ -4,7 +4,7 @@
 #ifndef APP_BEHAVIOUR_H
 #define APP_BEHAVIOUR_H
 
-#include "app/config.h"
+#include "config/config.h"
 #include "triage/triage.h"
 
 /* Appends a line for each change that concerns the configuration, beginning with table row `from`.

@@ -10,8 +10,8 @@
 
 #include "app/bench_figures.h"
 #include "app/bench_queue.h"
-#include "app/config.h"
-#include "app/config_path.h"
+#include "config/config.h"
+#include "config/config_path.h"
 #include "app/open_files.h"
 #include "app/verbs.h"
 #include "base/folder.h"

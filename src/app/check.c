@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "app/behaviour.h"
-#include "app/config_json.h"
+#include "app/program_check.h"
+#include "config/config_json.h"
 #include "broker/sinks.h"
 #include "broker/sources.h"
 #include "app/verbs.h"
@@ -175,7 +176,7 @@ static enum status check(const char *path, bool connect, bool json, struct buf *
     struct config *config = NULL;
     enum status status = verbs_load(path, &config, text);
     if (status == STATUS_OK)
-        status = config_check_programs(config, text);
+        status = program_check(config, text);
     if (status == STATUS_OK && connect)
         status = connect_all(config, text);
     else if (status == STATUS_OK)

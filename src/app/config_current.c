@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "app/config_find.h"
+#include "config/config_find.h"
 #include "base/memory.h"
 
 struct config_past {

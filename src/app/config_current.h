@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "app/config.h"
+#include "config/config.h"
 #include "port/live_config.h"
 
 struct config_past;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/config.h"
+#include "config/config.h"
 #include "app/open_files.h"
 #include "app/verbs.h"
 #include "base/json_member.h"

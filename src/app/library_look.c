@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "app/config_find.h"
+#include "config/config_find.h"
 #include "app/library_worker.h"
 #include "triage/query.h"
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/config.h"
-#include "app/config_policy.h"
-#include "app/config_value.h"
+#include "config/config.h"
+#include "config/config_policy.h"
+#include "config/config_value.h"
 #include "app/library.h"
 #include "base/memory.h"
 #include "engine/facts.h"

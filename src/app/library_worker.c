@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "app/clock_record.h"
-#include "app/config_find.h"
-#include "app/config_path.h"
+#include "config/config_find.h"
+#include "config/config_path.h"
 #include "broker/sources.h"
 #include "base/memory.h"
 #include "base/random.h"

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "app/config.h"
+#include "config/config.h"
 #include "app/instance.h"
 #include "app/library.h"
 #include "handler/callback.h"

@@ -2,7 +2,7 @@
 #ifndef APP_LINE_H
 #define APP_LINE_H
 
-#include "app/config.h"
+#include "config/config.h"
 #include "broker/sinks.h"
 #include "engine/engine.h"
 

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "app/config_find.h"
+#include "config/config_find.h"
 #include "broker/sources.h"
 #include "broker/registry.h"
 #include "core/pointer.h"

@@ -2,7 +2,7 @@
 #ifndef APP_ORIGINS_H
 #define APP_ORIGINS_H
 
-#include "app/config.h"
+#include "config/config.h"
 #include "triage/replay.h"
 
 /* The source's URL of the configuration that leads to where a letter came from: that of the `adopt`

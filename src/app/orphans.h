@@ -2,7 +2,7 @@
 #ifndef APP_ORPHANS_H
 #define APP_ORPHANS_H
 
-#include "app/config.h"
+#include "config/config.h"
 #include "port/store.h"
 
 /* Ends the leases of their messages until the next start, so that people can bury, discard and

@@ -9,7 +9,7 @@
 #include "app/behaviour.h"
 #include "app/clock_record.h"
 #include "app/config_current.h"
-#include "app/config_find.h"
+#include "config/config_find.h"
 #include "app/instance.h"
 #include "app/line.h"
 #include "app/origins.h"

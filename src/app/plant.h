@@ -3,7 +3,7 @@
 #ifndef APP_PLANT_H
 #define APP_PLANT_H
 
-#include "app/config.h"
+#include "config/config.h"
 
 struct plant;
 

@@ -3,7 +3,7 @@
 #include <semaphore.h>
 #include <stdlib.h>
 
-#include "app/config_find.h"
+#include "config/config_find.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "engine/facts.h"

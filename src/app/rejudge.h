@@ -3,7 +3,7 @@
 #ifndef APP_REJUDGE_H
 #define APP_REJUDGE_H
 
-#include "app/config.h"
+#include "config/config.h"
 #include "core/decide.h"
 #include "port/jq.h"
 

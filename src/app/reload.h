@@ -2,7 +2,7 @@
 #ifndef APP_RELOAD_H
 #define APP_RELOAD_H
 
-#include "app/config.h"
+#include "config/config.h"
 
 /* Waits until the engine has them. `started` is the queue as it was at the start. */
 enum status reload_queue(struct engine *engine, const struct config_queue *started,

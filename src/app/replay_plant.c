@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app/config_find.h"
+#include "config/config_find.h"
 #include "app/origins.h"
 #include "base/memory.h"
 #include "base/thread.h"

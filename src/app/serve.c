@@ -9,6 +9,7 @@
 #include "app/open_files.h"
 #include "app/plant.h"
 #include "app/verbs.h"
+#include "app/program_check.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/command.h"
@@ -54,7 +55,7 @@ static struct config *load(const char *path, bool starting) {
     buf_init_heap(&mistakes, MISTAKES_MAX);
     if ((starting ? verbs_load : config_load)(path, &config, &mistakes) != STATUS_OK ||
         refuse_callbacks(config, &mistakes) != STATUS_OK ||
-        config_check_programs(config, &mistakes) != STATUS_OK) {
+        program_check(config, &mistakes) != STATUS_OK) {
         tell(starting, &mistakes);
         config_free(config);
         config = NULL;

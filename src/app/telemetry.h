@@ -3,7 +3,7 @@
 #ifndef APP_TELEMETRY_H
 #define APP_TELEMETRY_H
 
-#include "app/config.h"
+#include "config/config.h"
 #include "handler/http.h"
 #include "port/spans.h"
 

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "app/config_retention.h"
-#include "app/config_triage_rules.h"
+#include "config/config_retention.h"
+#include "config/config_triage_rules.h"
 #include "base/memory.h"
 #include "base/thread.h"
 

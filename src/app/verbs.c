@@ -1,6 +1,6 @@
 #include "app/verbs.h"
 
-#include "app/config.h"
+#include "config/config.h"
 
 const char *verbs_config(const struct options *options) {
     const char *said = options_get(options, "config");

@@ -6,6 +6,7 @@
 #include "app/rejudge.h"
 #include "app/verbs.h"
 #include "app/what_if_tally.h"
+#include "app/program_check.h"
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/field.h"
@@ -160,7 +161,7 @@ static int load_and_run(struct what_if *run) {
     buf_init_heap(&mistakes, MISTAKES_MAX);
     enum status status = config_load(options_get(run->options, "rules"), &config, &mistakes);
     if (status == STATUS_OK)
-        status = config_check_programs(config, &mistakes);
+        status = program_check(config, &mistakes);
     if (status != STATUS_OK)
         fprintf(stderr, "%s", buf_cstr(&mistakes));
     int code = status == STATUS_OK ? with_rules(run, config) : status_exit(STATUS_INVALID);

@@ -2,7 +2,7 @@
  * reads back as itself. */
 #include "fuzz.h"
 
-#include "app/config.h"
+#include "config/config.h"
 
 enum { OUT_MAX = 64 << 20 };
 

@@ -1,8 +1,8 @@
 /* Any bytes as the environment's list of headers: refused, or headers that can be sent. */
 #include "fuzz.h"
 
-#include "app/config.h"
-#include "app/config_headers.h"
+#include "config/config.h"
+#include "config/config_headers.h"
 #include "base/http_field.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,0 +1,26 @@
+/* config_dlq: what is said of DLQs, by their queue and by name.
+ *
+ * A queue's `dlq` holds for every DLQ that the queue can reach; the top-level `dlqs` overrides it
+ * for one of them. While the file is read, dlqs[0] of a queue holds what its own `dlq` says;
+ * config_dlq_finish turns that into one entry for each DLQ. */
+#ifndef CONFIG_CONFIG_DLQ_H
+#define CONFIG_CONFIG_DLQ_H
+
+#include "config/config_reader.h"
+
+extern const struct config_table config_dlq_table;  /* of a queue's `dlq` */
+extern const struct config_table config_dlqs_table; /* of one entry of `dlqs` */
+
+/* Gives a queue its dlqs[0]: "<queue>.dlq" with the defaults. */
+void config_dlq_init(struct config_reader *reader, struct config_queue *queue);
+/* `out` is a struct config_queue. */
+config_read config_dlq_read;
+/* What a queue's own mapping shows are its routes; all else of a DLQ stands in `dlqs`. */
+config_shown config_dlq_has_routes;
+config_put config_dlq_put_routes;
+config_compare config_dlq_compare;
+config_put config_dlq_put_all; /* of a struct config: an entry of `dlqs` for each DLQ */
+/* Once every queue is read: `root` is the file, whose `queues` and config->queues go in step. */
+void config_dlq_finish(struct config_reader *reader, const struct config_node *root);
+
+#endif

@@ -1,0 +1,30 @@
+/* config_mistake: what is wrong in a configuration, collected with its places and told in their
+ * order. */
+#ifndef CONFIG_CONFIG_MISTAKE_H
+#define CONFIG_CONFIG_MISTAKE_H
+
+#include "config/config.h"
+
+/* Both from 1. */
+struct config_place {
+    size_t line, column;
+};
+
+struct config_mistakes {
+    const char *path; /* as the user gave it */
+    struct arena *arena;
+    struct config_mistake {
+        struct config_place at;
+        size_t order;
+        struct bytes text;
+    } list[CONFIG_MISTAKES_MAX];
+    size_t count; /* of all, also those beyond the list */
+};
+
+__attribute__((format(printf, 3, 4))) void config_mistake_add(struct config_mistakes *mistakes,
+                                                              struct config_place at,
+                                                              const char *format, ...);
+/* One line each, by place. */
+void config_mistake_put(struct config_mistakes *mistakes, struct buf *out);
+
+#endif
