@@ -1,6 +1,6 @@
 /* The record of the clock that a start finds: none of ours, or numbers within bounds whose leap is
  * not negative. */
-#include "app/clock_record.h"
+#include "store/clock_record.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,4 +1,4 @@
-#include "app/instance.h"
+#include "store/instance.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/library.h"
+#include "lib/library.h"
 #include "base/memory.h"
 
 struct impound_outcome *impound_outcome_new(void) {

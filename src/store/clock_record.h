@@ -6,8 +6,8 @@
  * can be believed. The next start of the same boot compares: what the wall clock shows beyond the
  * time that has passed is a leap, and nothing expires for it (SEMANTICS 2.6). After a boot, without
  * a record, and after one of a clock that was never set, the wall clock is believed. */
-#ifndef APP_CLOCK_RECORD_H
-#define APP_CLOCK_RECORD_H
+#ifndef STORE_CLOCK_RECORD_H
+#define STORE_CLOCK_RECORD_H
 
 #include "base/bytes.h"
 #include "port/clock.h"

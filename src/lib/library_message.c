@@ -1,7 +1,7 @@
 /* One hand-over as a handler sees it. */
 #include <stdio.h>
 
-#include "app/library_worker.h"
+#include "lib/library_worker.h"
 
 enum { MESSAGE_ARENA = 1024 };
 

@@ -2,7 +2,7 @@
 #include <semaphore.h>
 #include <string.h>
 
-#include "app/library_worker.h"
+#include "lib/library_worker.h"
 #include "base/http_field.h"
 #include "server/api/json/member.h"
 #include "server/api/json/push.h"

@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "app/library.h"
+#include "lib/library.h"
 #include "base/memory.h"
 #include "core/breaker.h"
 #include "core/budget.h"

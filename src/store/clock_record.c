@@ -1,4 +1,4 @@
-#include "app/clock_record.h"
+#include "store/clock_record.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* instance: who this is. */
-#ifndef APP_INSTANCE_H
-#define APP_INSTANCE_H
+#ifndef STORE_INSTANCE_H
+#define STORE_INSTANCE_H
 
 #include "base/status.h"
 

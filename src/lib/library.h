@@ -1,6 +1,6 @@
 /* library: what the files behind include/impound/impound.h share. Its contract is that header. */
-#ifndef APP_LIBRARY_H
-#define APP_LIBRARY_H
+#ifndef LIB_LIBRARY_H
+#define LIB_LIBRARY_H
 
 #include "base/buf.h"
 #include "base/rng.h"

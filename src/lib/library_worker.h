@@ -1,12 +1,12 @@
 /* library_worker: the worker behind impound.h, as its files see it. */
-#ifndef APP_LIBRARY_WORKER_H
-#define APP_LIBRARY_WORKER_H
+#ifndef LIB_LIBRARY_WORKER_H
+#define LIB_LIBRARY_WORKER_H
 
 #include <pthread.h>
 
 #include "config/config.h"
-#include "app/instance.h"
-#include "app/library.h"
+#include "store/instance.h"
+#include "lib/library.h"
 #include "handler/callback.h"
 #include "port/jq.h"
 

@@ -1,12 +1,12 @@
 /* The same store, engine and core as `impound serve`, wired to callbacks instead of a server. */
-#include "app/library_worker.h"
+#include "lib/library_worker.h"
 
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/clock_record.h"
+#include "store/clock_record.h"
 #include "config/config_find.h"
 #include "config/config_path.h"
 #include "broker/sources.h"

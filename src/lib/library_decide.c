@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/library.h"
+#include "lib/library.h"
 #include "core/backoff.h"
 #include "core/decide.h"
 #include "core/envelope.h"

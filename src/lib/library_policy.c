@@ -6,7 +6,7 @@
 #include "config/config.h"
 #include "config/config_policy.h"
 #include "config/config_value.h"
-#include "app/library.h"
+#include "lib/library.h"
 #include "base/memory.h"
 #include "engine/facts.h"
 

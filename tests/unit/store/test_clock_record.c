@@ -1,5 +1,5 @@
 /* What a start knows of leaps of the wall clock before it. */
-#include "app/clock_record.h"
+#include "store/clock_record.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "app/library.h"
+#include "lib/library.h"
 
 #include <assert.h>
 #include <stdarg.h>
