@@ -12,7 +12,6 @@
 #include "app/bench_queue.h"
 #include "config/config.h"
 #include "config/config_path.h"
-#include "app/open_files.h"
 #include "app/verbs.h"
 #include "base/folder.h"
 #include "base/instant.h"
@@ -208,7 +207,7 @@ static int run(const struct cli_env *env, const struct options *options) {
         fprintf(stderr, "Measuring in %s …\n", bench.above);
     heed_signals();
     log_set_level(LOG_ERROR);
-    open_files_allow();
+    verbs_allow_open_files();
     status = measure(&bench, &err);
     return status == STATUS_OK ? print(env, &bench) : command_fail(&err);
 }

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "config/config_find.h"
 #include "base/memory.h"
 
 struct config_past {

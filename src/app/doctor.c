@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "config/config.h"
-#include "app/open_files.h"
 #include "app/verbs.h"
 #include "base/json_member.h"
 #include "cli/command.h"
@@ -109,7 +108,7 @@ int doctor_run(const struct cli_env *env, int argc, char **argv) {
         return status_exit(STATUS_USAGE);
     const char *store = options_get(&options, "store");
     struct visit visit = {options_has(&options, "repair"), env->json};
-    open_files_allow();
+    verbs_allow_open_files();
     int code = store ? examine(store, &visit) : examine_configured(verbs_config(&options), &visit);
     options_free(&options);
     return code;

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 
-#include "config/config_find.h"
 #include "broker/sources.h"
 #include "broker/registry.h"
 #include "core/pointer.h"

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 
-#include "config/config_find.h"
 #include "base/log.h"
 
 enum { CHUNK = 4096, AT_ONCE = 64 };

@@ -3,7 +3,6 @@
 #include <semaphore.h>
 #include <stdlib.h>
 
-#include "config/config_find.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "engine/facts.h"

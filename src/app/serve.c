@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/open_files.h"
-#include "app/plant.h"
+#include "app/runtime.h"
 #include "app/verbs.h"
 #include "app/program_check.h"
 #include "base/log.h"
@@ -70,8 +69,8 @@ static void set_log(const struct config *config) {
 }
 
 /* What waits for a restart is told against the configuration that was started with, which is what
- * runs. The plant takes the new one either way, so it is told beforehand. */
-static void reload(struct plant *plant, const char *path, const struct config *started) {
+ * runs. The runtime takes the new one either way, so it is told beforehand. */
+static void reload(struct runtime *runtime, const char *path, const struct config *started) {
     struct err err;
     struct config *config = load(path, false);
     if (!config) {
@@ -81,7 +80,7 @@ static void reload(struct plant *plant, const char *path, const struct config *s
     struct buf differences;
     buf_init_heap(&differences, MISTAKES_MAX);
     config_restart_needed(started, config, &differences);
-    if (plant_reload(plant, config, &err) == STATUS_OK) {
+    if (runtime_reload(runtime, config, &err) == STATUS_OK) {
         set_log(config);
         log_lines(LOG_WARN, &differences);
         log_info("%s is in force", path);
@@ -106,7 +105,7 @@ void serve_hold_hangup(void) {
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-static void wait_for_stop(struct plant *plant, const char *path, const struct config *started) {
+static void wait_for_stop(struct runtime *runtime, const char *path, const struct config *started) {
     sigset_t set;
     int got;
     watched_signals(&set);
@@ -115,7 +114,7 @@ static void wait_for_stop(struct plant *plant, const char *path, const struct co
             continue;
         if (got != SIGHUP)
             break;
-        reload(plant, path, started);
+        reload(runtime, path, started);
     }
     log_info("%s: stopping; what is under way has its drain time (again to stop at once)",
              strsignal(got));
@@ -145,14 +144,14 @@ int serve_run(const struct cli_env *env, int argc, char **argv) {
     watched_signals(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
-    open_files_allow();
-    struct plant *plant;
+    verbs_allow_open_files();
+    struct runtime *runtime;
     struct err err = {STATUS_OK, ""};
     char host[256];
     snprintf(host, sizeof host, "%.*s", BYTES_ARG(config->listen_host));
     bool json = config->log == LOG_JSON;
     memory_reserve();
-    enum status status = plant_start(config, &plant, &err);
+    enum status status = runtime_start(config, &runtime, &err);
     if (status != STATUS_OK) {
         if (json)
             log_error("%s", err.text);
@@ -160,12 +159,12 @@ int serve_run(const struct cli_env *env, int argc, char **argv) {
             fprintf(stderr, "impound: %s\n", err.text);
         return status_exit(status);
     }
-    log_info("impound " IMPOUND_VERSION " listens on http://%s:%u", host, plant_port(plant));
+    log_info("impound " IMPOUND_VERSION " listens on http://%s:%u", host, runtime_port(runtime));
     if (!asset_has_dashboard())
         log_info("this build has no dashboard (npm failed, was missing or turned off): a plain "
                  "page is served instead");
-    wait_for_stop(plant, path, config);
-    plant_stop(plant);
+    wait_for_stop(runtime, path, config);
+    runtime_stop(runtime);
     log_info("stopped");
     return 0;
 }

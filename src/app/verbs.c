@@ -1,5 +1,8 @@
 #include "app/verbs.h"
 
+#include <sys/resource.h>
+
+#include "base/log.h"
 #include "config/config.h"
 
 const char *verbs_config(const struct options *options) {
@@ -12,4 +15,13 @@ enum status verbs_load(const char *path, struct config **out, struct buf *mistak
     if (status == STATUS_NOT_FOUND)
         buf_str(mistakes, "-c FILE names another; `impound demo --self` needs none\n");
     return status;
+}
+
+void verbs_allow_open_files(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        log_warn("the limit of open files stays at its default");
 }

@@ -22,6 +22,9 @@ extern const struct options_row serve_options[], check_options[], bench_options[
 #define VERBS_CONFIG                                                                               \
     { "config", "FILE", "the configuration (default impound.yaml)", 'c' }
 const char *verbs_config(const struct options *options);
+/* Lets the process open as many files as the system allows: connections, children and the packs of
+ * a large store need them, and the soft limit of 1024 is for programs that use select. */
+void verbs_allow_open_files(void);
 /* config_load, and what a person can do about a file that is not there. */
 enum status verbs_load(const char *path, struct config **out, struct buf *mistakes);
 

@@ -139,3 +139,47 @@ void config_free(struct config *config) {
     arena_free(&config->arena);
     free(config);
 }
+
+const struct config_queue *config_find_queue(const struct config *config, struct bytes name) {
+    for (size_t i = 0; i < config->queue_count; i++)
+        if (bytes_eq(config->queues[i].name, name))
+            return &config->queues[i];
+    return NULL;
+}
+
+static const struct config_dlq *find_dlq(const struct config *config, struct bytes name) {
+    for (size_t i = 0; i < config->dlq_count; i++)
+        if (bytes_eq(config->dlqs[i].dlq->name, name))
+            return &config->dlqs[i];
+    return NULL;
+}
+
+const struct engine_dlq *config_find_dlq(const struct config *config, struct bytes name) {
+    const struct config_dlq *found = find_dlq(config, name);
+    return found ? found->dlq : NULL;
+}
+
+const struct config_triage *config_find_triage(const struct config *config, struct bytes dlq) {
+    const struct config_dlq *found = find_dlq(config, dlq);
+    return found ? found->triage : NULL;
+}
+
+/* Room for one full batch at least; no more than stream workers can have in their hands. */
+static uint32_t concurrency_of(const struct config_queue *queue) {
+    const struct config_handler *handler = &queue->handlers[0];
+    uint32_t most = queue->concurrency > handler->batch ? queue->concurrency : handler->batch;
+    uint32_t hands = handler->workers * handler->batch;
+    return handler->mode == MODE_STREAM && hands < most ? hands : most;
+}
+
+struct engine_rules config_rules(const struct config_queue *queue) {
+    return (struct engine_rules){.policy = &queue->policy,
+                                 .concurrency = concurrency_of(queue),
+                                 .dlqs = queue->dlqs,
+                                 .dlq_count = queue->dlq_count,
+                                 .idempotency = queue->idempotency,
+                                 .order = queue->order,
+                                 .on_dead_continue = queue->on_dead == ON_DEAD_CONTINUE,
+                                 .blocked_limit = queue->blocked_limit,
+                                 .flood = queue->flood};
+}

@@ -187,6 +187,11 @@ enum status config_load(const char *path, struct config **out, struct buf *mista
 enum status config_parse(struct bytes yaml, const char *path, struct config **out,
                          struct buf *mistakes);
 void config_free(struct config *config);
+/* NULL: there is none. Its place is its distance from config->queues. */
+const struct config_queue *config_find_queue(const struct config *config, struct bytes name);
+/* What is said of a DLQ that a queue or an entry of `adopt` can reach. NULL: none does. */
+const struct engine_dlq *config_find_dlq(const struct config *config, struct bytes name);
+const struct config_triage *config_find_triage(const struct config *config, struct bytes dlq);
 /* What the engine is told of a queue; borrows from the configuration. */
 struct engine_rules config_rules(const struct config_queue *queue);
 /* Nothing but defaults; for config_read_policy. */

@@ -4,7 +4,6 @@
 
 #include "config/config_classify.h"
 #include "config/config_dlq.h"
-#include "config/config_find.h"
 #include "config/config_handler.h"
 #include "config/config_order.h"
 #include "config/config_policy.h"

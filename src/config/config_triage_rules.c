@@ -1,6 +1,5 @@
 #include "config/config_triage_rules.h"
 
-#include "config/config_find.h"
 #include "config/config_printer.h"
 #include "config/config_value.h"
 #include "broker/sources.h"

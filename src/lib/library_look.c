@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "config/config_find.h"
 #include "lib/library_worker.h"
 #include "triage/query.h"
 

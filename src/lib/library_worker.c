@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "store/clock_record.h"
-#include "config/config_find.h"
 #include "config/config_path.h"
 #include "broker/sources.h"
 #include "base/memory.h"

@@ -1,11 +1,10 @@
-#include "app/replay_plant.h"
+#include "app/replay_wiring.h"
 
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "config/config_find.h"
 #include "app/origins.h"
 #include "base/memory.h"
 #include "base/thread.h"
@@ -21,8 +20,8 @@ struct check {
     struct handler *handler;
 };
 
-struct replay_plant {
-    struct replay_plant_options options;
+struct replay_wiring {
+    struct replay_wiring_options options;
     struct replays *replays;
     struct check *checks;
     pthread_t thread;
@@ -52,8 +51,8 @@ static void say_cut_off(const struct engine_queue_view *view, struct replay_queu
 }
 
 static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
-    struct replay_plant *plant = arg;
-    const struct replay_plant_options *options = &plant->options;
+    struct replay_wiring *wiring = arg;
+    const struct replay_wiring_options *options = &wiring->options;
     const struct config_queue *started = config_find_queue(options->current->started, name);
     struct engine_queue_view view;
     *out = (struct replay_queue){.lag = 0};
@@ -77,66 +76,66 @@ static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
 }
 
 static void dlq_says(void *arg, struct bytes name, struct replay_dlq *out) {
-    struct replay_plant *plant = arg;
-    const struct replay_plant_options *options = &plant->options;
+    struct replay_wiring *wiring = arg;
+    const struct replay_wiring_options *options = &wiring->options;
     const struct config_triage *triage =
         config_find_triage(config_current_borrow(options->current), name);
     *out = (struct replay_dlq){.max_replays = triage ? triage->max_replays : CONFIG_MAX_REPLAYS,
                                .fresh_ms = triage ? triage->fresh.within_ms : 0,
                                .hash = triage ? triage->fresh.hash : BYTES_NONE};
     config_current_release(options->current);
-    for (const struct check *check = plant->checks; check; check = check->next)
+    for (const struct check *check = wiring->checks; check; check = check->next)
         if (bytes_eq(check->dlq, name))
             out->check = check->handler;
 }
 
 static enum status origin_of(void *arg, const struct envelope *letter, char out[REPLAY_ORIGIN_SIZE],
                              struct err *err) {
-    const struct replay_plant_options *options = &((struct replay_plant *)arg)->options;
+    const struct replay_wiring_options *options = &((struct replay_wiring *)arg)->options;
     struct bytes url;
     return origins_find(options->current->started, letter, &url, out, err);
 }
 
 static void serve(void *arg, struct bytes queue) {
-    engine_serve(((struct replay_plant *)arg)->options.engine, queue);
+    engine_serve(((struct replay_wiring *)arg)->options.engine, queue);
 }
 
 static void tell(void *arg, const char *type, struct bytes json) {
-    const struct replay_plant_options *options = &((struct replay_plant *)arg)->options;
+    const struct replay_wiring_options *options = &((struct replay_wiring *)arg)->options;
     options->publish(options->arg, &(struct engine_event){type, json, NULL});
 }
 
 /* ---- life ---- */
 
-static void make_check(struct replay_plant *plant, struct bytes dlq,
+static void make_check(struct replay_wiring *wiring, struct bytes dlq,
                        const struct config_handler *config) {
     struct check *check = memory_new(sizeof *check);
-    *check =
-        (struct check){plant->checks, dlq, plant->options.make_handler(plant->options.arg, config)};
-    plant->checks = check;
+    *check = (struct check){wiring->checks, dlq,
+                            wiring->options.make_handler(wiring->options.arg, config)};
+    wiring->checks = check;
 }
 
-static void make_checks(struct replay_plant *plant) {
-    const struct config *config = plant->options.current->started;
+static void make_checks(struct replay_wiring *wiring) {
+    const struct config *config = wiring->options.current->started;
     for (size_t i = 0; i < config->dlq_count; i++)
         if (config->dlqs[i].triage->fresh.check)
-            make_check(plant, config->dlqs[i].dlq->name, config->dlqs[i].triage->fresh.check);
+            make_check(wiring, config->dlqs[i].dlq->name, config->dlqs[i].triage->fresh.check);
 }
 
-enum status replay_plant_new(const struct replay_plant_options *options, struct replay_plant **out,
-                             struct err *err) {
-    struct replay_plant *plant = memory_new(sizeof *plant);
-    plant->options = *options;
-    make_checks(plant);
+enum status replay_wiring_new(const struct replay_wiring_options *options,
+                              struct replay_wiring **out, struct err *err) {
+    struct replay_wiring *wiring = memory_new(sizeof *wiring);
+    wiring->options = *options;
+    make_checks(wiring);
     struct replay_around around = {.queue = queue_is,
                                    .dlq = dlq_says,
                                    .origin = origin_of,
                                    .serve = serve,
                                    .event = tell,
-                                   .arg = plant};
-    plant->replays = replays_new(options->triage, &around);
-    *out = plant;
-    return replays_recover(plant->replays, err);
+                                   .arg = wiring};
+    wiring->replays = replays_new(options->triage, &around);
+    *out = wiring;
+    return replays_recover(wiring->replays, err);
 }
 
 static void *run(void *arg) {
@@ -144,32 +143,32 @@ static void *run(void *arg) {
     return NULL;
 }
 
-void replay_plant_run(struct replay_plant *plant) {
-    thread_start(&plant->thread, "replays", run, plant->replays);
-    plant->runs = true;
+void replay_wiring_run(struct replay_wiring *wiring) {
+    thread_start(&wiring->thread, "replays", run, wiring->replays);
+    wiring->runs = true;
 }
 
-struct replays *replay_plant_replays(struct replay_plant *plant) {
-    return plant->replays;
+struct replays *replay_wiring_replays(struct replay_wiring *wiring) {
+    return wiring->replays;
 }
 
-void replay_plant_stop(struct replay_plant *plant) {
-    if (!plant || !plant->runs)
+void replay_wiring_stop(struct replay_wiring *wiring) {
+    if (!wiring || !wiring->runs)
         return;
-    replays_stop(plant->replays);
-    pthread_join(plant->thread, NULL);
-    plant->runs = false;
+    replays_stop(wiring->replays);
+    pthread_join(wiring->thread, NULL);
+    wiring->runs = false;
 }
 
-void replay_plant_free(struct replay_plant *plant) {
-    if (!plant)
+void replay_wiring_free(struct replay_wiring *wiring) {
+    if (!wiring)
         return;
-    replays_free(plant->replays);
-    while (plant->checks) {
-        struct check *check = plant->checks;
-        plant->checks = check->next;
+    replays_free(wiring->replays);
+    while (wiring->checks) {
+        struct check *check = wiring->checks;
+        wiring->checks = check->next;
         check->handler->vtable->free(check->handler);
         free(check);
     }
-    free(plant);
+    free(wiring);
 }

@@ -1,4 +1,4 @@
-#include "app/line.h"
+#include "app/queue_wiring.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "handler/http.h"
 #include "handler/stream.h"
 
-static struct handler *make_exec(const struct line_parts *parts,
+static struct handler *make_exec(const struct queue_wiring_parts *parts,
                                  const struct config_handler *config) {
     struct stream_options options = {.exec = {.argv = config->argv,
                                               .argc = config->argc,
@@ -22,7 +22,8 @@ static struct handler *make_exec(const struct line_parts *parts,
                                        : exec_new(parts->exec, &options.exec);
 }
 
-struct handler *line_handler(const struct line_parts *parts, const struct config_handler *config) {
+struct handler *queue_wiring_handler(const struct queue_wiring_parts *parts,
+                                     const struct config_handler *config) {
     if (config->kind == HANDLER_EXEC)
         return make_exec(parts, config);
     struct http_options options = {.url = config->url,
@@ -33,14 +34,14 @@ struct handler *line_handler(const struct line_parts *parts, const struct config
     return http_new(parts->http, &options);
 }
 
-static struct engine_reply reply_of(const struct line_parts *parts,
+static struct engine_reply reply_of(const struct queue_wiring_parts *parts,
                                     const struct config_reply *reply) {
     return (struct engine_reply){
         .store_ms = reply->store_ms,
         .sink = reply->url.len ? sinks_get(parts->sinks, reply->url, &clock_system) : NULL};
 }
 
-static struct broker *make_broker(const struct line_parts *parts,
+static struct broker *make_broker(const struct queue_wiring_parts *parts,
                                   const struct config_queue *queue) {
     if (bytes_is(queue->source, SOURCES_BUILTIN))
         return builtin_new(parts->store,
@@ -55,54 +56,55 @@ static struct broker *make_broker(const struct line_parts *parts,
     return sources_new(&options);
 }
 
-static void make_mirrors(const struct line_parts *parts, const struct config_queue *queue,
-                         struct line *line) {
-    line->mirrors = memory_array(queue->dlq_count, sizeof *line->mirrors);
+static void make_mirrors(const struct queue_wiring_parts *parts, const struct config_queue *queue,
+                         struct queue_wiring *wiring) {
+    wiring->mirrors = memory_array(queue->dlq_count, sizeof *wiring->mirrors);
     for (size_t i = 0; i < queue->dlq_count; i++)
         if (queue->dlqs[i].mirror.len)
-            line->mirrors[line->mirror_count++] = (struct engine_mirror){
+            wiring->mirrors[wiring->mirror_count++] = (struct engine_mirror){
                 queue->dlqs[i].name, sinks_get(parts->sinks, queue->dlqs[i].mirror, &clock_system)};
 }
 
-enum status line_add(struct line *line, const struct line_parts *parts,
-                     const struct config_queue *queue, struct engine *engine, struct err *err) {
-    line->broker = make_broker(parts, queue);
-    line->handlers = memory_array(queue->handler_count, sizeof *line->handlers);
+enum status queue_wiring_add(struct queue_wiring *wiring, const struct queue_wiring_parts *parts,
+                             const struct config_queue *queue, struct engine *engine,
+                             struct err *err) {
+    wiring->broker = make_broker(parts, queue);
+    wiring->handlers = memory_array(queue->handler_count, sizeof *wiring->handlers);
     bool leases = queue->policy.handler == HANDLER_LEASE; /* then workers come and fetch */
     for (size_t i = 0; !leases && i < queue->handler_count; i++)
-        line->handlers[line->handler_count++] =
-            (struct engine_handler){.handler = line_handler(parts, &queue->handlers[i]),
+        wiring->handlers[wiring->handler_count++] =
+            (struct engine_handler){.handler = queue_wiring_handler(parts, &queue->handlers[i]),
                                     .batch = queue->handlers[i].batch,
                                     .timeout_ms = queue->handlers[i].timeout_ms,
                                     .edit = queue->handlers[i].edit,
                                     .version = queue->handlers[i].version,
                                     .reply = reply_of(parts, &queue->handlers[i].reply)};
     if (queue->compensate)
-        line->compensate =
-            (struct engine_handler){.handler = line_handler(parts, queue->compensate),
+        wiring->compensate =
+            (struct engine_handler){.handler = queue_wiring_handler(parts, queue->compensate),
                                     .batch = 1,
                                     .edit = queue->compensate->edit,
                                     .version = queue->compensate->version};
-    make_mirrors(parts, queue, line);
+    make_mirrors(parts, queue, wiring);
     struct engine_queue_options options = {
         .name = queue->name,
-        .mirrors = line->mirrors,
-        .mirror_count = line->mirror_count,
-        .compensate = queue->compensate ? &line->compensate : NULL,
+        .mirrors = wiring->mirrors,
+        .mirror_count = wiring->mirror_count,
+        .compensate = queue->compensate ? &wiring->compensate : NULL,
         .lease_reply = reply_of(parts, &queue->handlers[0].reply),
         .rules = config_rules(queue),
-        .broker = line->broker,
+        .broker = wiring->broker,
         .group = sources_group(queue->source, &parts->config->arena),
-        .handlers = line->handlers,
-        .handler_count = line->handler_count};
+        .handlers = wiring->handlers,
+        .handler_count = wiring->handler_count};
     return engine_add(engine, &options, err);
 }
 
-void line_free(struct line *line) {
-    for (size_t i = 0; i < line->handler_count; i++)
-        line->handlers[i].handler->vtable->free(line->handlers[i].handler);
-    if (line->compensate.handler)
-        line->compensate.handler->vtable->free(line->compensate.handler);
-    free(line->handlers);
-    free(line->mirrors);
+void queue_wiring_free(struct queue_wiring *wiring) {
+    for (size_t i = 0; i < wiring->handler_count; i++)
+        wiring->handlers[i].handler->vtable->free(wiring->handlers[i].handler);
+    if (wiring->compensate.handler)
+        wiring->compensate.handler->vtable->free(wiring->compensate.handler);
+    free(wiring->handlers);
+    free(wiring->mirrors);
 }

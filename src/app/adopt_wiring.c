@@ -1,8 +1,7 @@
-#include "app/adopt_plant.h"
+#include "app/adopt_wiring.h"
 
 #include <stdlib.h>
 
-#include "config/config_find.h"
 #include "broker/sources.h"
 #include "base/json_member.h"
 #include "base/memory.h"
@@ -12,8 +11,8 @@
 
 enum { NEWS_MAX = 2048, TEXTS_CHUNK = 1024 };
 
-struct adopt_plant {
-    struct adopt_plant_options options;
+struct adopt_wiring {
+    struct adopt_wiring_options options;
     struct adopt_entry *entries;
     struct adopt_home *homes; /* at most one for each queue */
     size_t home_count;
@@ -29,14 +28,14 @@ struct adopt_hand {
     pthread_t thread;
 };
 
-static struct broker_options broker_options(const struct adopt_plant *plant,
+static struct broker_options broker_options(const struct adopt_wiring *wiring,
                                             const struct adopt_entry *entry) {
     return (struct broker_options){.url = entry->source,
                                    .queue = entry->name,
-                                   .instance = plant->options.consumer,
+                                   .instance = wiring->options.consumer,
                                    .clock = &clock_system,
                                    .seed = random_seed(),
-                                   .max_body = plant->options.current->started->max_body,
+                                   .max_body = wiring->options.current->started->max_body,
                                    .quiet = true};
 }
 
@@ -52,12 +51,12 @@ static struct broker *take(void *arg, const struct adopt_entry *entry) {
 
 /* A DLQ that a reload took away stays as it was. */
 static bool has_queue(void *arg, struct bytes name) {
-    struct adopt_plant *plant = arg;
-    return config_find_queue(plant->options.current->started, name) != NULL;
+    struct adopt_wiring *wiring = arg;
+    return config_find_queue(wiring->options.current->started, name) != NULL;
 }
 
 static struct adopt_dlq dlq(void *arg, struct bytes name, struct arena *arena) {
-    struct config_current *current = ((struct adopt_plant *)arg)->options.current;
+    struct config_current *current = ((struct adopt_wiring *)arg)->options.current;
     const struct engine_dlq *found = config_find_dlq(config_current_borrow(current), name);
     if (!found)
         found = config_find_dlq(current->started, name);
@@ -69,7 +68,7 @@ static struct adopt_dlq dlq(void *arg, struct bytes name, struct arena *arena) {
 /* Whoever watches letters looks again; also where none is new, but their place is in another state.
  */
 static void news(void *arg, const struct adopt_entry *entry, uint64_t letters) {
-    const struct adopt_plant_options *options = &((struct adopt_plant *)arg)->options;
+    const struct adopt_wiring_options *options = &((struct adopt_wiring *)arg)->options;
     char memory[NEWS_MAX];
     struct buf text;
     buf_init_fixed(&text, memory, sizeof memory);
@@ -90,77 +89,77 @@ static void *run(void *arg) {
     return NULL;
 }
 
-static void start_hands(struct adopt_plant *plant) {
-    size_t count = adopt_count(plant->adopt);
-    plant->hands = memory_array(count, sizeof *plant->hands);
+static void start_hands(struct adopt_wiring *wiring) {
+    size_t count = adopt_count(wiring->adopt);
+    wiring->hands = memory_array(count, sizeof *wiring->hands);
     for (size_t i = 0; i < count; i++) {
-        plant->hands[i] = (struct adopt_hand){.adopt = plant->adopt, .place = i};
-        thread_start(&plant->hands[i].thread, "adopt", run, &plant->hands[i]);
+        wiring->hands[i] = (struct adopt_hand){.adopt = wiring->adopt, .place = i};
+        thread_start(&wiring->hands[i].thread, "adopt", run, &wiring->hands[i]);
     }
 }
 
 /* A queue whose source is built in has no place that others could have written of. */
-static void find_homes(struct adopt_plant *plant, const struct config *config) {
-    plant->homes = memory_array(config->queue_count, sizeof *plant->homes);
+static void find_homes(struct adopt_wiring *wiring, const struct config *config) {
+    wiring->homes = memory_array(config->queue_count, sizeof *wiring->homes);
     for (size_t i = 0; i < config->queue_count; i++) {
         struct adopt_home home = {.kind = sources_broker(config->queues[i].source),
                                   .queue = config->queues[i].name,
                                   .server =
-                                      sources_server(config->queues[i].source, &plant->arena)};
-        home.name = sources_place(config->queues[i].source, &plant->arena, &home.member);
+                                      sources_server(config->queues[i].source, &wiring->arena)};
+        home.name = sources_place(config->queues[i].source, &wiring->arena, &home.member);
         if (home.kind && home.name.len > 0)
-            plant->homes[plant->home_count++] = home;
+            wiring->homes[wiring->home_count++] = home;
     }
 }
 
-struct adopt_plant *adopt_plant_start(const struct adopt_plant_options *options) {
+struct adopt_wiring *adopt_wiring_start(const struct adopt_wiring_options *options) {
     const struct config *config = options->current->started;
     if (config->adopt_count == 0)
         return NULL;
-    struct adopt_plant *plant = memory_new(sizeof *plant);
-    plant->options = *options;
-    plant->entries = memory_array(config->adopt_count, sizeof *plant->entries);
-    arena_init_heap(&plant->arena, TEXTS_CHUNK);
+    struct adopt_wiring *wiring = memory_new(sizeof *wiring);
+    wiring->options = *options;
+    wiring->entries = memory_array(config->adopt_count, sizeof *wiring->entries);
+    arena_init_heap(&wiring->arena, TEXTS_CHUNK);
     for (size_t i = 0; i < config->adopt_count; i++) {
-        plant->entries[i] = config->adopts[i].entry;
-        plant->entries[i].server = sources_server(plant->entries[i].source, &plant->arena);
+        wiring->entries[i] = config->adopts[i].entry;
+        wiring->entries[i].server = sources_server(wiring->entries[i].source, &wiring->arena);
     }
-    find_homes(plant, config);
-    plant->adopt = adopt_new(&(struct adopt_options){.triage = options->triage,
-                                                     .brokers = registry_kinds,
-                                                     .entries = plant->entries,
-                                                     .count = config->adopt_count,
-                                                     .homes = plant->homes,
-                                                     .home_count = plant->home_count,
-                                                     .peek = peek,
-                                                     .take = take,
-                                                     .dlq = dlq,
-                                                     .queue = has_queue,
-                                                     .news = news,
-                                                     .arg = plant});
-    start_hands(plant);
-    return plant;
+    find_homes(wiring, config);
+    wiring->adopt = adopt_new(&(struct adopt_options){.triage = options->triage,
+                                                      .brokers = registry_kinds,
+                                                      .entries = wiring->entries,
+                                                      .count = config->adopt_count,
+                                                      .homes = wiring->homes,
+                                                      .home_count = wiring->home_count,
+                                                      .peek = peek,
+                                                      .take = take,
+                                                      .dlq = dlq,
+                                                      .queue = has_queue,
+                                                      .news = news,
+                                                      .arg = wiring});
+    start_hands(wiring);
+    return wiring;
 }
 
-struct adopt *adopt_plant_adopt(struct adopt_plant *plant) {
-    return plant ? plant->adopt : NULL;
+struct adopt *adopt_wiring_adopt(struct adopt_wiring *wiring) {
+    return wiring ? wiring->adopt : NULL;
 }
 
-void adopt_plant_stop(struct adopt_plant *plant) {
-    if (!plant)
+void adopt_wiring_stop(struct adopt_wiring *wiring) {
+    if (!wiring)
         return;
-    adopt_stop(plant->adopt);
-    for (size_t i = 0; i < adopt_count(plant->adopt); i++)
-        pthread_join(plant->hands[i].thread, NULL);
+    adopt_stop(wiring->adopt);
+    for (size_t i = 0; i < adopt_count(wiring->adopt); i++)
+        pthread_join(wiring->hands[i].thread, NULL);
 }
 
-void adopt_plant_free(struct adopt_plant *plant) {
-    if (!plant)
+void adopt_wiring_free(struct adopt_wiring *wiring) {
+    if (!wiring)
         return;
-    adopt_free(plant->adopt);
-    free(plant->hands);
-    free(plant->entries);
-    free(plant->homes);
-    arena_free(&plant->arena);
-    free(plant);
+    adopt_free(wiring->adopt);
+    free(wiring->hands);
+    free(wiring->entries);
+    free(wiring->homes);
+    arena_free(&wiring->arena);
+    free(wiring);
 }
