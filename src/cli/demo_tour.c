@@ -1,5 +1,6 @@
 #include "cli/demo_tour.h"
 
+#include <assert.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,7 +10,6 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/demo_script.h"
 #include "cli/field.h"
 #include "cli/path.h"
 #include "cli/terminal.h"
@@ -22,6 +22,11 @@ enum {
     COMMAND_SIZE = 512,
     BODY_MAX = 1 << 20,
 };
+
+#define RUN "{run}" /* in a command: what this run's ids end with */
+
+extern const char
+    demo_tour_script[]; /* examples/demo/tour.txt, whose head says what its lines do */
 
 static volatile sig_atomic_t stopped;
 
@@ -63,11 +68,11 @@ static int split(char *text, char *words[WORDS_MAX]) {
 static void fill_in(const struct demo_tour *tour, const char *text, struct buf *out) {
     struct bytes rest = bytes_of(text);
     while (rest.len > 0) {
-        size_t at = bytes_find(rest, BYTES(DEMO_SCRIPT_RUN));
+        size_t at = bytes_find(rest, BYTES(RUN));
         buf_bytes(out, bytes_cut(rest, 0, at));
         if (at < rest.len)
             buf_str(out, tour->run);
-        rest = bytes_cut(rest, at + strlen(DEMO_SCRIPT_RUN), rest.len);
+        rest = bytes_cut(rest, at + strlen(RUN), rest.len);
     }
 }
 
@@ -184,36 +189,58 @@ static void begin_part(struct demo_tour *tour, const char *title) {
         printf("\n%s== %s ==%s\n", color ? TERMINAL_BOLD : "", title, color ? TERMINAL_PLAIN : "");
 }
 
-static int perform(struct demo_tour *tour, const struct demo_script_act *act) {
-    switch (act->kind) {
-    case DEMO_SCRIPT_PART:
-        begin_part(tour, act->text);
+/* ---- the script ---- */
+
+static int instruct(struct demo_tour *tour, char *text) {
+    static const char *const providers[] = {
+        [DEMO_WORKER_UP] = "up", [DEMO_WORKER_DOWN] = "down", [DEMO_WORKER_ROTATED] = "rotated"};
+    char *words[WORDS_MAX];
+    int count = split(text, words);
+    assert(count >= 2);
+    if (strcmp(words[0], "rest") == 0)
+        return wait_until(tour, words[1], is_at_rest);
+    if (strcmp(words[0], "held") == 0)
+        return wait_until(tour, words[1], is_held);
+    if (strcmp(words[0], "prompts") == 0)
+        return push_prompts(tour, words[1], count > 2 ? atoi(words[2]) : 1);
+    assert(strcmp(words[0], "provider") == 0);
+    for (size_t i = 0; i < COMMAND_COUNT(providers); i++)
+        if (strcmp(words[1], providers[i]) == 0)
+            demo_worker_set(tour->worker, (enum demo_worker_provider)i);
+    return 0;
+}
+
+/* *said: the line before it belongs to the same paragraph. */
+static int perform(struct demo_tour *tour, struct bytes line, bool *said) {
+    static const struct bytes command_mark = BYTES("$ impound "), part_mark = BYTES("== ");
+    char text[COMMAND_SIZE];
+    bool goes_on = *said;
+    *said = false;
+    if (line.len == 0 || line.ptr[0] == '#')
         return 0;
-    case DEMO_SCRIPT_SAY:
-        printf("\n%s\n", act->text);
+    if (bytes_starts(line, part_mark)) {
+        snprintf(text, sizeof text, "%.*s",
+                 BYTES_ARG(bytes_cut(line, part_mark.len, line.len - part_mark.len)));
+        begin_part(tour, text);
         return 0;
-    case DEMO_SCRIPT_COMMAND:
-        return command(tour, act->text);
-    case DEMO_SCRIPT_PROMPTS:
-        return push_prompts(tour, act->text, act->number);
-    case DEMO_SCRIPT_PROVIDER:
-        demo_worker_set(tour->worker, (enum demo_worker_provider)act->number);
-        return 0;
-    case DEMO_SCRIPT_REST:
-        return wait_until(tour, act->text, is_at_rest);
-    case DEMO_SCRIPT_HELD:
-        return wait_until(tour, act->text, is_held);
-    case DEMO_SCRIPT_END:
-        break;
     }
+    bool runs = bytes_starts(line, command_mark), instructs = bytes_starts(line, BYTES("@ "));
+    if (runs || instructs) {
+        size_t mark = runs ? command_mark.len : strlen("@ ");
+        snprintf(text, sizeof text, "%.*s", BYTES_ARG(bytes_cut(line, mark, line.len)));
+        return runs ? command(tour, text) : instruct(tour, text);
+    }
+    *said = true;
+    printf("%s%.*s\n", goes_on ? "" : "\n", BYTES_ARG(line));
     return 0;
 }
 
 int demo_tour_play(struct demo_tour *tour) {
+    struct bytes rest = bytes_of(demo_tour_script), line;
+    bool said = false;
     int code = 0;
-    for (const struct demo_script_act *act = demo_script_acts;
-         act->kind != DEMO_SCRIPT_END && code == 0 && !stopped; act++) {
-        code = perform(tour, act);
+    while (code == 0 && !stopped && bytes_line(&rest, &line)) {
+        code = perform(tour, line, &said);
         fflush(stdout);
     }
     return code;
