@@ -27,7 +27,7 @@ static void note_commit(struct kafka_group *group, rd_kafka_resp_err_t code,
         if (list->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR && list->elems[i].offset >= 0)
             kafka_hand_committed(group->hand, list->elems[i].partition, list->elems[i].offset);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
-        log_debug("%s: a commit was not taken: %s", group->contact->name, rd_kafka_err2str(code));
+        log_debug("%s: a commit was not taken: %s", group->state->name, rd_kafka_err2str(code));
 }
 
 void kafka_commit_answered(rd_kafka_t *client, rd_kafka_resp_err_t code,

@@ -120,7 +120,7 @@ bool kafka_feed_read(struct kafka_group *group) {
     }
     let_go(&spent);
     if (spent.count > 0)
-        contact_ring(group->contact);
+        connection_state_notify(group->state);
     return empty < group->feed_count && !group->paused;
 }
 
@@ -129,7 +129,7 @@ bool kafka_feed_read(struct kafka_group *group) {
 static void tell(struct kafka_group *group, struct kafka_feed *feed, const struct err *err) {
     if (!feed->told)
         log_warn("%s: a pointer to a record cannot be followed, and is tried again: %s",
-                 group->contact->name, err->text);
+                 group->state->name, err->text);
     feed->told = true;
 }
 
@@ -146,7 +146,7 @@ static void follow(struct kafka_group *group, int32_t number, struct clock *cloc
     if (status == STATUS_OK) {
         feed->told = false;
         feed->follow_ms = 0;
-        contact_ring(group->contact);
+        connection_state_notify(group->state);
         return;
     }
     tell(group, feed, &err);

@@ -29,7 +29,7 @@ static void on_event(rd_kafka_t *client, void *arg) {
 }
 
 static void lose(struct kafka_group *group, struct mono now, const struct err *trouble) {
-    contact_lost(group->contact, now, trouble);
+    connection_state_lost(group->state, now, trouble);
     group->next_probe = mono_after(now, KAFKA_PROBE_SOON_MS);
 }
 
@@ -188,10 +188,10 @@ static void listen_to(struct kafka_group *group) {
 
 static bool open_group(struct kafka_group *group, struct mono now) {
     struct err err;
-    if (now.ms < group->contact->next_try.ms)
+    if (now.ms < group->state->next_try.ms)
         return false;
     if (!open_client(group, &err)) {
-        contact_lost(group->contact, now, &err);
+        connection_state_lost(group->state, now, &err);
         return false;
     }
     group->subscribed = group->joined = group->committing = group->paused = false;
@@ -219,7 +219,7 @@ static void serve(struct kafka_group *group, struct mono now) {
 /* ---- looking around ---- */
 
 static bool is_connected(const struct kafka_group *group) {
-    return group->contact->health.connected;
+    return group->state->health.connected;
 }
 
 /* Whether the cluster answers, and has our topic. The last words of a connection say more about why
@@ -246,7 +246,7 @@ static void probe(struct kafka_group *group, struct mono now) {
     if (!group->joined && kafka_hand_wanted(group->hand))
         group->next_probe = mono_after(now, KAFKA_PROBE_SOON_MS);
     else if (!is_connected(group))
-        contact_made(group->contact, now);
+        connection_state_made(group->state, now);
 }
 
 /* ---- the outside ---- */
@@ -298,7 +298,7 @@ struct mono kafka_group_turn(struct kafka_group *group, struct clock *clock) {
         close_client(group, clock);
     }
     if (!group->client && !open_group(group, now))
-        return group->contact->next_try;
+        return group->state->next_try;
     serve(group, now);
     pause_or_resume(group);
     bool more = kafka_feed_read(group);
@@ -306,7 +306,7 @@ struct mono kafka_group_turn(struct kafka_group *group, struct clock *clock) {
     kafka_commit_some(group, now);
     probe(group, now);
     if (may_join(group) && !join(group, clock))
-        return group->contact->next_try;
+        return group->state->next_try;
     kafka_lag_look(group, now);
     trim(group, now);
     bool to_commit = !group->committing && kafka_hand_has_settled(group->hand);

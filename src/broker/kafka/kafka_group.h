@@ -16,7 +16,7 @@
 #define BROKER_KAFKA_GROUP_H
 
 #include "base/mailbox.h"
-#include "broker/common/contact.h"
+#include "broker/common/connection_state.h"
 #include "broker/kafka/kafka_detour.h"
 #include "broker/kafka/kafka_follow.h"
 #include "broker/kafka/kafka_message.h"
@@ -37,7 +37,7 @@ struct kafka_group {
     const struct kafka_url *url;
     const char *member; /* our name in the group, the same in every life */
     struct kafka_hand *hand;
-    struct contact *contact;
+    struct connection_state *state;
     struct mailbox *bell;
     struct pool *pool;          /* of what records become */
     struct body_memory *memory; /* that their bodies count towards; NULL: no limit */

@@ -91,7 +91,7 @@ static void sort_out(struct kafka_group *group, int32_t number,
 }
 
 void kafka_lag_look(struct kafka_group *group, struct mono now) {
-    if (now.ms < group->next_look.ms || !group->contact->health.connected)
+    if (now.ms < group->next_look.ms || !group->state->health.connected)
         return;
     group->next_look = mono_after(now, KAFKA_LOOK_EVERY_MS);
     rd_kafka_topic_partition_list_t *unknown = rd_kafka_topic_partition_list_new(0);

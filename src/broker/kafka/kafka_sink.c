@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/list.h"
 #include "base/memory.h"
-#include "broker/common/contact.h"
+#include "broker/common/connection_state.h"
 #include "broker/common/sink_thread.h"
 #include "broker/kafka/kafka_client.h"
 #include "broker/kafka/kafka_peek.h"
@@ -28,7 +28,7 @@ struct kafka_sink {
     struct kafka_url url;
 
     /* The thread's own. */
-    struct contact contact;
+    struct connection_state state;
     rd_kafka_t *client; /* NULL: not made */
     bool broken;        /* librdkafka gave up on this client */
     struct err last;    /* what a broker connection ended with */
@@ -43,7 +43,7 @@ static struct kafka_sink *kafka_of(struct sink *sink) {
 /* One that the topic does not take is no trouble with the cluster. */
 static void fail(struct kafka_sink *kafka, struct sink_item *item, const struct err *err) {
     if (err->status == STATUS_UNREACHABLE || err->status == STATUS_FORBIDDEN)
-        contact_lost(&kafka->contact, clock_now(kafka->thread.clock).mono, err);
+        connection_state_lost(&kafka->state, clock_now(kafka->thread.clock).mono, err);
     item->done(item, err->status, err);
 }
 
@@ -54,8 +54,8 @@ static void on_delivered(rd_kafka_t *client, const rd_kafka_message_t *message, 
     struct err err;
     if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
         kafka->last = (struct err){STATUS_OK, ""};
-        if (!kafka->contact.health.connected)
-            contact_made(&kafka->contact, clock_now(kafka->thread.clock).mono);
+        if (!kafka->state.health.connected)
+            connection_state_made(&kafka->state, clock_now(kafka->thread.clock).mono);
         item->done(item, STATUS_OK, NULL);
         return;
     }
@@ -251,7 +251,7 @@ static void end(struct sink *sink) {
 static void kafka_free(struct sink *sink) {
     struct kafka_sink *kafka = kafka_of(sink);
     sink_thread_free(&kafka->thread);
-    contact_free(&kafka->contact);
+    connection_state_free(&kafka->state);
     free(kafka);
 }
 
@@ -282,7 +282,7 @@ struct sink *kafka_sink_new(const struct sink_options *options) {
                                          : kafka_url_sink(options->url, arena, &kafka->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
-    contact_init(&kafka->contact, BYTES("sink kafka"), options->seed);
+    connection_state_init(&kafka->state, BYTES("sink kafka"), options->seed);
     sink_thread_start(&kafka->thread);
     return &kafka->thread.sink;
 }

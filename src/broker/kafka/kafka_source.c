@@ -13,7 +13,7 @@ struct kafka_source {
     struct clock *clock;
     struct arena arena; /* the texts of url and group */
     struct kafka_url url;
-    struct contact contact;
+    struct connection_state state;
     struct kafka_hand hand;
     struct mailbox bell; /* wakes the thread; no mail comes */
     struct kafka_group group;
@@ -73,12 +73,12 @@ static void source_want(struct broker *broker, bool wanted) {
 }
 
 static void source_health(struct broker *broker, struct broker_health *out) {
-    contact_health(&self(broker)->contact, out);
+    connection_state_health(&self(broker)->state, out);
 }
 
 static void source_listen(struct broker *broker, void (*ready)(void *arg), void *arg) {
     struct kafka_source *source = self(broker);
-    contact_listen(&source->contact, ready, arg);
+    connection_state_listen(&source->state, ready, arg);
     assert(!source->started);
     source->started = true;
     thread_start(&source->thread, "kafka-source", run, source);
@@ -92,7 +92,7 @@ static void source_free(struct broker *broker) {
         pthread_join(source->thread, NULL);
     kafka_hand_free(&source->hand);
     pool_close(source->group.pool);
-    contact_free(&source->contact);
+    connection_state_free(&source->state);
     mailbox_free(&source->bell);
     arena_free(&source->arena);
     free(source);
@@ -138,14 +138,14 @@ struct broker *kafka_source_new(const struct broker_options *options) {
     enum status status = kafka_url_source(options->url, &source->arena, &source->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
-    contact_init_source(&source->contact, "kafka", options);
+    connection_state_init_source(&source->state, "kafka", options);
     kafka_hand_init(&source->hand);
     mailbox_init(&source->bell);
     source->group =
         (struct kafka_group){.url = &source->url,
                              .member = member_name(options, source->url.topic, &source->arena),
                              .hand = &source->hand,
-                             .contact = &source->contact,
+                             .state = &source->state,
                              .bell = &source->bell,
                              .memory = options->memory,
                              .pool = pool_new()};

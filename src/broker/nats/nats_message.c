@@ -33,7 +33,7 @@ static struct bytes read_headers(natsMsg *message, struct message *held) {
     return headers.typed;
 }
 
-struct parcel *nats_message_read(natsMsg *message) {
+struct delivery *nats_message_read(natsMsg *message) {
     struct nats_ack ack;
     struct bytes reply = bytes_of(natsMsg_GetReply(message));
     if (!nats_ack_parse(reply, &ack))
@@ -57,9 +57,9 @@ struct parcel *nats_message_read(natsMsg *message) {
     envelope->retry_after_ms = -1;
     held->redelivered = ack.delivered > 1;
     held->deliveries = ack.delivered < UINT32_MAX ? (uint32_t)ack.delivered : UINT32_MAX;
-    struct parcel *parcel = parcel_new(held);
-    parcel->reply = bytes_dup(reply);
-    return parcel;
+    struct delivery *delivery = delivery_new(held);
+    delivery->reply = bytes_dup(reply);
+    return delivery;
 }
 
 /* ---- to publish ---- */

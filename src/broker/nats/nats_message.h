@@ -4,12 +4,12 @@
 
 #include <nats/nats.h>
 
-#include "broker/common/shelf.h"
+#include "broker/common/inflight.h"
 #include "port/sink.h"
 
-/* A parcel with the subject of its acknowledgement. Its id is STREAM:SEQUENCE. NULL: it is not from
- * JetStream. */
-struct parcel *nats_message_read(natsMsg *message);
+/* A delivery with the subject of its acknowledgement. Its id is STREAM:SEQUENCE. NULL: it is not
+ * from JetStream. */
+struct delivery *nats_message_read(natsMsg *message);
 
 /* An item to publish, with its stamp for the server to know it again; the caller destroys it. Where
  * it has an origin, it goes to the subject that it had. Headers that meant something to the server

@@ -11,7 +11,7 @@
 
 #include "base/list.h"
 #include "base/memory.h"
-#include "broker/common/contact.h"
+#include "broker/common/connection_state.h"
 #include "broker/common/sink_thread.h"
 #include "broker/nats/nats_inbox.h"
 #include "broker/nats/nats_message.h"
@@ -30,7 +30,7 @@ struct nats_sink {
 
     /* The thread's own. */
     struct nats_connection connection;
-    struct contact contact;
+    struct connection_state state;
     struct nats_inbox inbox; /* answers come to its NAME.<number> */
     uint64_t last_number;    /* of what was published */
 };
@@ -87,7 +87,7 @@ static void disconnect(struct nats_sink *nats) {
 
 static void give_up_connection(struct nats_sink *nats, const struct err *err) {
     disconnect(nats);
-    contact_lost(&nats->contact, clock_now(nats->thread.clock).mono, err);
+    connection_state_lost(&nats->state, clock_now(nats->thread.clock).mono, err);
 }
 
 static bool open_sink(struct nats_sink *nats, struct err *err) {
@@ -100,13 +100,13 @@ static bool connect_if_needed(struct nats_sink *nats, struct err *err) {
         disconnect(nats);
     if (nats->connection.nc)
         return true;
-    if (contact_waits(&nats->contact, clock_now(nats->thread.clock).mono, err))
+    if (connection_state_waits(&nats->state, clock_now(nats->thread.clock).mono, err))
         return false;
     if (!open_sink(nats, err)) {
         give_up_connection(nats, err);
         return false;
     }
-    contact_made(&nats->contact, clock_now(nats->thread.clock).mono);
+    connection_state_made(&nats->state, clock_now(nats->thread.clock).mono);
     return true;
 }
 
@@ -249,7 +249,7 @@ static void nats_free(struct sink *sink) {
     struct nats_sink *nats = nats_of(sink);
     sink_thread_free(&nats->thread);
     mailbox_free(&nats->answers);
-    contact_free(&nats->contact);
+    connection_state_free(&nats->state);
     bell_free(&nats->bell);
     free(nats);
 }
@@ -324,7 +324,7 @@ struct sink *nats_sink_new(const struct sink_options *options) {
                                          : nats_url_sink(options->url, arena, &nats->url, &err);
     assert(status == STATUS_OK);
     (void)status;
-    contact_init(&nats->contact, BYTES("sink nats"), options->seed);
+    connection_state_init(&nats->state, BYTES("sink nats"), options->seed);
     bell_init(&nats->bell);
     nats->connection.closing = &nats->thread.closing;
     mailbox_init(&nats->answers);

@@ -1,8 +1,8 @@
 /* One thread owns the connection: it asks, acknowledges and renews. Messages come on a thread of
- * the library's, which only puts them on the shelf.
+ * the library's, which only puts them in flight.
  *
  * A pull lapses by itself after a second, so that little comes once nothing is wanted any more. A
- * message stays acknowledgeable over connections, so that the shelf keeps what it has. Giving
+ * message stays acknowledgeable over connections, so that deliveries stay in flight. Giving
  * back costs a message one delivery of those that it has: what was fetched stays at hand through a
  * short pause or an open breaker, and goes back after NATS_HOLD_MS. */
 #include "broker/nats/nats_source.h"
@@ -20,7 +20,7 @@
 #include "broker/nats/nats_message.h"
 #include "broker/nats/nats_pointer.h"
 #include "broker/common/returns.h"
-#include "broker/common/station.h"
+#include "broker/common/source_thread.h"
 
 enum {
     NATS_AT_HAND = 512,    /* messages fetched and asked for that nobody received yet, at most */
@@ -36,9 +36,9 @@ enum {
 };
 
 struct nats_source {
-    struct station station;
+    struct source_thread thread;
     struct nats_url url;
-    struct shelf shelf;
+    struct inflight inflight;
     struct ahead ahead;
     struct returns returns; /* what went back: its deliveries are not held against it */
 
@@ -58,7 +58,7 @@ struct nats_source {
 };
 
 static struct nats_source *self(struct broker *broker) {
-    return CONTAINER_OF(broker, struct nats_source, station.broker);
+    return CONTAINER_OF(broker, struct nats_source, thread.broker);
 }
 
 /* ---- what comes ---- */
@@ -81,33 +81,34 @@ static void take_status(struct nats_source *nats, natsMsg *message, const char *
 }
 
 /* An advisory that cannot be followed now comes again: nobody acknowledges it. */
-static void put(struct nats_source *nats, const char *subject, struct parcel *parcel) {
+static void put(struct nats_source *nats, const char *subject, struct delivery *delivery) {
     struct err err;
-    returns_deduct(&nats->returns, parcel->held);
-    parcel->unannounced = nats_advisory_is(bytes_of(subject));
-    bool followed = nats_pointer_follow(&nats->connection, bytes_of(subject), parcel->held, &err);
+    returns_deduct(&nats->returns, delivery->held);
+    delivery->unannounced = nats_advisory_is(bytes_of(subject));
+    bool followed = nats_pointer_follow(&nats->connection, bytes_of(subject), delivery->held, &err);
     if (followed)
-        ahead_note(&nats->ahead, parcel->held);
+        ahead_note(&nats->ahead, delivery->held);
     if (!followed)
-        parcel_free(parcel);
-    else if (shelf_put(&nats->shelf, parcel, true, true) && !atomic_exchange(&nats->told, true))
-        contact_ring(&nats->station.contact);
+        delivery_free(delivery);
+    else if (inflight_put(&nats->inflight, delivery, true, true) &&
+             !atomic_exchange(&nats->told, true))
+        connection_state_notify(&nats->thread.state);
 }
 
 static void on_message(natsConnection *nc, natsSubscription *sub, natsMsg *message, void *arg) {
     struct nats_source *nats = arg;
     const char *status = NULL;
     (void)nc, (void)sub;
-    struct parcel *parcel = nats_message_read(message);
-    if (parcel) {
+    struct delivery *delivery = nats_message_read(message);
+    if (delivery) {
         atomic_fetch_sub(&nats->asked, 1);
-        put(nats, natsMsg_GetSubject(message), parcel);
+        put(nats, natsMsg_GetSubject(message), delivery);
     } else if (natsMsgHeader_Get(message, "Status", &status) == NATS_OK) {
         take_status(nats, message, status);
     }
     natsMsg_Destroy(message);
     if (status || atomic_load(&nats->asked) <= 0)
-        bell_ring(&nats->station.bell);
+        bell_ring(&nats->thread.bell);
 }
 
 /* ---- asking ---- */
@@ -121,8 +122,8 @@ static bool read_consumer(struct nats_source *nats, struct json info, struct err
     struct nats_consumer consumer;
     if (nats_consumer_read(info, &consumer, err) != STATUS_OK)
         return false;
-    int64_t elsewhere = consumer.ack_pending - (int64_t)shelf_count(&nats->shelf);
-    atomic_store(&nats->station.waiting,
+    int64_t elsewhere = consumer.ack_pending - (int64_t)inflight_count(&nats->inflight);
+    atomic_store(&nats->thread.waiting,
                  (uint64_t)(consumer.pending + (elsewhere > 0 ? elsewhere : 0)));
     nats->pull_max = within(consumer.max_batch, NATS_AT_HAND);
     nats->pull_ns = within(consumer.max_expires_ns, (int64_t)NATS_PULL_EXPIRES_MS * NATS_NS_PER_MS);
@@ -144,7 +145,7 @@ static bool ask_consumer(struct nats_source *nats, struct mono now, struct err *
     arena_free(&arena);
     nats->ask_at = mono_after(now, NATS_ASK_MS);
     if (well)
-        shelf_heard(&nats->shelf);
+        inflight_acknowledged(&nats->inflight);
     return well;
 }
 
@@ -171,17 +172,17 @@ static bool send_pull(struct nats_source *nats, int64_t batch, struct mono now, 
 }
 
 static bool pull(struct nats_source *nats, struct mono now, struct err *err) {
-    struct contact *contact = &nats->station.contact;
+    struct connection_state *state = &nats->thread.state;
     if (atomic_exchange(&nats->refused, false))
-        contact_refused(contact, now);
-    if (now.ms < contact->next_question.ms)
+        connection_state_refused(state, now);
+    if (now.ms < state->next_question.ms)
         return true;
     if (now.ms >= nats->pull_late_at.ms)
         atomic_store(&nats->asked, 0);
     int64_t asked = atomic_load(&nats->asked);
     if (asked < 0)
         atomic_store(&nats->asked, asked = 0);
-    int64_t ready = (int64_t)shelf_ready(&nats->shelf), batch = NATS_AT_HAND - asked - ready;
+    int64_t ready = (int64_t)inflight_ready(&nats->inflight), batch = NATS_AT_HAND - asked - ready;
     if (batch > 0)
         batch = (int64_t)ahead_count(&nats->ahead, (size_t)asked, (size_t)ready, (size_t)batch);
     if (batch <= 0 || (batch < NATS_PULL_LEAST && asked > 0))
@@ -190,7 +191,7 @@ static bool pull(struct nats_source *nats, struct mono now, struct err *err) {
 }
 
 static bool follow_wish(struct nats_source *nats, struct mono now, struct err *err) {
-    bool wanted = atomic_load(&nats->station.wanted);
+    bool wanted = atomic_load(&nats->thread.wanted);
     if (nats->fetching && !wanted)
         nats->unwanted_at = now;
     nats->fetching = wanted;
@@ -207,14 +208,14 @@ static bool say(struct nats_source *nats, const char *reply, const char *words, 
 
 static bool send_settled(struct nats_source *nats, struct err *err) {
     bool well = true;
-    for (struct parcel_word word; well && shelf_send(&nats->shelf, &word);) {
+    for (struct delivery_ack word; well && inflight_send(&nats->inflight, &word);) {
         well = say(nats, word.reply, word.letter ? "+TERM" : "+ACK", err);
         free(word.reply);
     }
     return well;
 }
 
-/* Replies are copied under the shelf's lock and said outside of it. */
+/* Replies are copied under the lock of the deliveries and sent outside of it. */
 struct replies {
     struct arena arena;
     struct reply {
@@ -223,10 +224,10 @@ struct replies {
     } * first;
 };
 
-static void note_reply(const struct parcel *parcel, void *arg) {
+static void note_reply(const struct delivery *delivery, void *arg) {
     struct replies *replies = arg;
     struct reply *reply = arena_alloc(&replies->arena, sizeof *reply);
-    reply->text = arena_cstr(&replies->arena, bytes_of(parcel->reply));
+    reply->text = arena_cstr(&replies->arena, bytes_of(delivery->reply));
     reply->next = replies->first;
     replies->first = reply;
 }
@@ -235,7 +236,7 @@ static bool say_to_open(struct nats_source *nats, const char *words, struct err 
     struct replies replies = {.first = NULL};
     bool well = true;
     arena_init_heap(&replies.arena, 4096);
-    shelf_each_open(&nats->shelf, note_reply, &replies);
+    inflight_each_open(&nats->inflight, note_reply, &replies);
     for (const struct reply *at = replies.first; at && well; at = at->next)
         well = say(nats, at->text, words, err);
     arena_free(&replies.arena);
@@ -253,15 +254,15 @@ static bool return_unwanted(struct nats_source *nats, struct mono now, struct er
     bool well = true;
     if (nats->fetching || now.ms < nats->unwanted_at.ms + NATS_HOLD_MS)
         return true;
-    for (struct parcel *parcel; well && (parcel = shelf_return(&nats->shelf, true));) {
+    for (struct delivery *delivery; well && (delivery = inflight_return(&nats->inflight, true));) {
         char words[64];
         struct buf text;
-        int64_t left = parcel->due.ms > now.ms ? parcel->due.ms - now.ms : 0;
+        int64_t left = delivery->due.ms > now.ms ? delivery->due.ms - now.ms : 0;
         buf_init_fixed(&text, words, sizeof words);
         buf_printf(&text, "-NAK {\"delay\": %" PRId64 "}", left * NATS_NS_PER_MS);
-        well = say(nats, parcel->reply, buf_cstr(&text), err);
-        returns_note(&nats->returns, parcel->id);
-        parcel_free(parcel);
+        well = say(nats, delivery->reply, buf_cstr(&text), err);
+        returns_note(&nats->returns, delivery->id);
+        delivery_free(delivery);
     }
     return well;
 }
@@ -269,31 +270,31 @@ static bool return_unwanted(struct nats_source *nats, struct mono now, struct er
 /* ---- the thread ---- */
 
 static void sleep_until(struct nats_source *nats, struct mono until) {
-    bell_wait(&nats->station.bell, -1, until.ms - clock_now(nats->station.clock).mono.ms);
+    bell_wait(&nats->thread.bell, -1, until.ms - clock_now(nats->thread.clock).mono.ms);
 }
 
 /* What was said and perhaps not heard is said again. */
 static void give_up_connection(struct nats_source *nats, const struct err *err) {
     nats_inbox_close(&nats->inbox);
     nats_connection_close(&nats->connection);
-    shelf_unheard(&nats->shelf);
-    contact_lost(&nats->station.contact, clock_now(nats->station.clock).mono, err);
+    inflight_send_again(&nats->inflight);
+    connection_state_lost(&nats->thread.state, clock_now(nats->thread.clock).mono, err);
 }
 
 static void connect_again(struct nats_source *nats, struct mono now) {
     struct err err;
-    if (now.ms < nats->station.contact.next_try.ms) {
-        sleep_until(nats, nats->station.contact.next_try);
+    if (now.ms < nats->thread.state.next_try.ms) {
+        sleep_until(nats, nats->thread.state.next_try);
         return;
     }
     nats->unwanted_at = now;
     nats->renew_at = now;
     atomic_store(&nats->asked, 0);
-    if (nats_connection_open(&nats->connection, &nats->url, &nats->station.bell, NATS_WAIT_MS,
+    if (nats_connection_open(&nats->connection, &nats->url, &nats->thread.bell, NATS_WAIT_MS,
                              &err) &&
         ask_consumer(nats, now, &err) &&
         nats_inbox_open(&nats->inbox, &nats->connection, on_message, nats, &err))
-        contact_made(&nats->station.contact, now);
+        connection_state_made(&nats->thread.state, now);
     else
         give_up_connection(nats, &err);
 }
@@ -305,7 +306,7 @@ static bool still_there(struct nats_source *nats, struct err *err) {
 }
 
 static struct mono next_turn(const struct nats_source *nats, struct mono now) {
-    struct mono pull_at = nats->station.contact.next_question;
+    struct mono pull_at = nats->thread.state.next_question;
     struct mono next = mono_earlier(nats->ask_at, nats->renew_at);
     return pull_at.ms > now.ms ? mono_earlier(next, pull_at) : next;
 }
@@ -326,7 +327,7 @@ static void work(struct nats_source *nats, struct mono now) {
 static void await_pulls(struct nats_source *nats) {
     while (nats->connection.nc && !atomic_load(&nats->connection.end.ended) &&
            atomic_load(&nats->asked) > 0 &&
-           clock_now(nats->station.clock).mono.ms < nats->pull_late_at.ms)
+           clock_now(nats->thread.clock).mono.ms < nats->pull_late_at.ms)
         sleep_until(nats, nats->pull_late_at);
 }
 
@@ -343,28 +344,28 @@ static void say_goodbye(struct broker *broker) {
 
 static void turn(struct broker *broker) {
     struct nats_source *nats = self(broker);
-    struct mono now = clock_now(nats->station.clock).mono;
+    struct mono now = clock_now(nats->thread.clock).mono;
     if (nats->connection.nc)
         work(nats, now);
     else
         connect_again(nats, now);
 }
 
-static const struct station_duty duty = {"nats-source", turn, say_goodbye};
+static const struct source_thread_work thread_work = {"nats-source", turn, say_goodbye};
 
 /* ---- the outside ---- */
 
 /* What was received leaves room for more. Whatever comes from here on is rung for. */
 static size_t receive(struct broker *broker, struct instant now, struct message **out, size_t max) {
     atomic_store(&self(broker)->told, false);
-    size_t count = station_receive(broker, now, out, max);
+    size_t count = source_thread_receive(broker, now, out, max);
     if (count > 0)
-        bell_ring(&self(broker)->station.bell);
+        bell_ring(&self(broker)->thread.bell);
     return count;
 }
 
 static void nats_free(struct broker *broker) {
-    station_free(&self(broker)->station);
+    source_thread_free(&self(broker)->thread);
     returns_free(&self(broker)->returns);
     free(self(broker));
 }
@@ -372,8 +373,8 @@ static void nats_free(struct broker *broker) {
 static const struct broker_vtable vtable = {
     .kind = "nats",
     .receive = receive,
-    STATION_SHELF,
-    STATION_OUTSIDE,
+    SOURCE_THREAD_INFLIGHT,
+    SOURCE_THREAD_VTABLE,
     .free = nats_free,
 };
 
@@ -384,12 +385,12 @@ enum status nats_source_check(struct bytes url, struct err *err) {
 
 struct broker *nats_source_new(const struct broker_options *options) {
     struct nats_source *nats = memory_new(sizeof *nats);
-    station_init(&nats->station, &vtable, &duty, &nats->shelf, options);
+    source_thread_init(&nats->thread, &vtable, &thread_work, &nats->inflight, options);
     returns_init(&nats->returns);
     ahead_init(&nats->ahead, options);
-    enum status status = nats_url_source(options->url, &nats->station.arena, &nats->url, NULL);
+    enum status status = nats_url_source(options->url, &nats->thread.arena, &nats->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
-    nats->connection.closing = &nats->station.closing;
-    return &nats->station.broker;
+    nats->connection.closing = &nats->thread.closing;
+    return &nats->thread.broker;
 }

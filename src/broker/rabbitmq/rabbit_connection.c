@@ -162,10 +162,10 @@ bool rabbit_connection_ask_exchange(struct rabbit_connection *connection, struct
 }
 
 enum rabbit_reading rabbit_connection_read(struct rabbit_connection *connection, int64_t wait_ms,
-                                           amqp_envelope_t *delivery, struct err *err) {
+                                           amqp_envelope_t *incoming, struct err *err) {
     struct timeval wait = timeval_of(wait_ms);
     amqp_maybe_release_buffers(connection->state);
-    amqp_rpc_reply_t reply = amqp_consume_message(connection->state, delivery, &wait, 0);
+    amqp_rpc_reply_t reply = amqp_consume_message(connection->state, incoming, &wait, 0);
     bool library = reply.reply_type == AMQP_RESPONSE_LIBRARY_EXCEPTION;
     if (library && reply.library_error == AMQP_STATUS_TIMEOUT)
         return RABBIT_READ_NOTHING;

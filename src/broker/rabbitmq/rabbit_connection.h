@@ -56,7 +56,7 @@ enum rabbit_reading {
 };
 /* The next thing that the server sends, within that time. */
 enum rabbit_reading rabbit_connection_read(struct rabbit_connection *connection, int64_t wait_ms,
-                                           amqp_envelope_t *delivery, struct err *err);
+                                           amqp_envelope_t *incoming, struct err *err);
 /* A frame that nobody asked for. False: it ended the channel or the connection; err says why. Sets
  * `blocked`. */
 bool rabbit_connection_heard(struct rabbit_connection *connection, const amqp_frame_t *frame,

@@ -41,7 +41,7 @@ static void put_text(struct json_out *out, const char *key, struct bytes text) {
     json_put(out, text.ptr ? text : BYTES(""));
 }
 
-static struct bytes source_of(const amqp_envelope_t *delivery, const struct rabbit_place *place,
+static struct bytes source_of(const amqp_envelope_t *incoming, const struct rabbit_place *place,
                               struct bytes properties, const amqp_field_value_t *deaths,
                               struct arena *arena) {
     struct buf text;
@@ -51,10 +51,10 @@ static struct bytes source_of(const amqp_envelope_t *delivery, const struct rabb
     put_text(&out, "kind", BYTES("rabbitmq"));
     put_text(&out, "vhost", place->vhost);
     put_text(&out, "queue", place->queue);
-    put_text(&out, "exchange", rabbit_text(delivery->exchange));
-    put_text(&out, "routing_key", rabbit_text(delivery->routing_key));
+    put_text(&out, "exchange", rabbit_text(incoming->exchange));
+    put_text(&out, "routing_key", rabbit_text(incoming->routing_key));
     json_key(&out, "redelivered");
-    json_put_bool(&out, delivery->redelivered);
+    json_put_bool(&out, incoming->redelivered);
     if (deaths) {
         json_key(&out, "deaths");
         rabbit_table_json(deaths, &out);
@@ -75,9 +75,9 @@ static uint32_t deliveries_of(const amqp_table_t *headers) {
     return (uint32_t)count + 1;
 }
 
-static void read_envelope(const amqp_envelope_t *delivery, const amqp_table_t *headers,
+static void read_envelope(const amqp_envelope_t *incoming, const amqp_table_t *headers,
                           struct wall now, struct message *held) {
-    const amqp_basic_properties_t *properties = &delivery->message.properties;
+    const amqp_basic_properties_t *properties = &incoming->message.properties;
     struct envelope *envelope = &held->envelope;
     struct rule_header *texts = arena_alloc(&held->arena, ENVELOPE_HEADERS_MAX * sizeof *texts);
     envelope->header_count =
@@ -97,17 +97,17 @@ static void read_envelope(const amqp_envelope_t *delivery, const amqp_table_t *h
     envelope->size = held->body.len;
 }
 
-struct parcel *rabbit_message_read(const amqp_envelope_t *delivery,
-                                   const struct rabbit_place *place, struct wall now) {
-    const amqp_basic_properties_t *properties = &delivery->message.properties;
+struct delivery *rabbit_message_read(const amqp_envelope_t *incoming,
+                                     const struct rabbit_place *place, struct wall now) {
+    const amqp_basic_properties_t *properties = &incoming->message.properties;
     bool has_headers = (properties->_flags & AMQP_BASIC_HEADERS_FLAG) != 0;
     amqp_table_t headers = has_headers ? properties->headers : amqp_empty_table;
     struct message *held = message_new();
-    held->body = arena_dup(&held->arena, rabbit_text(delivery->message.body));
-    read_envelope(delivery, &headers, now, held);
+    held->body = arena_dup(&held->arena, rabbit_text(incoming->message.body));
+    read_envelope(incoming, &headers, now, held);
     struct bytes kept = rabbit_properties_encode(properties, &held->arena);
     held->envelope.source =
-        source_of(delivery, place, kept, rabbit_table_find(&headers, "x-death"), &held->arena);
+        source_of(incoming, place, kept, rabbit_table_find(&headers, "x-death"), &held->arena);
     struct bytes name = properties->_flags & AMQP_BASIC_MESSAGE_ID_FLAG
                             ? rabbit_text(properties->message_id)
                             : BYTES_NONE;
@@ -115,11 +115,11 @@ struct parcel *rabbit_message_read(const amqp_envelope_t *delivery,
         name = url_find_id(place->id_path, held->body, &held->arena);
     held->envelope.id = name.len > 0 ? named_id(name, &held->envelope, &held->arena)
                                      : new_id(place, now, &held->arena);
-    held->redelivered = delivery->redelivered;
+    held->redelivered = incoming->redelivered;
     held->deliveries = deliveries_of(&headers);
-    struct parcel *parcel = parcel_new(held);
-    parcel->tag = delivery->delivery_tag;
+    struct delivery *delivery = delivery_new(held);
+    delivery->tag = incoming->delivery_tag;
     /* A queue that counts deliveries counts what is given back, too. */
-    parcel->keep = held->deliveries > 0;
-    return parcel;
+    delivery->keep = held->deliveries > 0;
+    return delivery;
 }

@@ -5,7 +5,7 @@
 #include <amqp.h>
 
 #include "base/rng.h"
-#include "broker/common/shelf.h"
+#include "broker/common/inflight.h"
 
 /* Where deliveries come from. */
 struct rabbit_place {
@@ -14,9 +14,9 @@ struct rabbit_place {
     struct rng *rng;      /* for ids of ours */
 };
 
-/* A parcel with its tag. Its id is the producer's message id, else what the path finds in the body,
- * else a new one. */
-struct parcel *rabbit_message_read(const amqp_envelope_t *delivery,
-                                   const struct rabbit_place *place, struct wall now);
+/* A delivery with its tag. Its id is the producer's message id, else what the path finds in the
+ * body, else a new one. */
+struct delivery *rabbit_message_read(const amqp_envelope_t *incoming,
+                                     const struct rabbit_place *place, struct wall now);
 
 #endif

@@ -17,7 +17,7 @@
 #include "base/base64.h"
 #include "base/list.h"
 #include "base/memory.h"
-#include "broker/common/contact.h"
+#include "broker/common/connection_state.h"
 #include "broker/common/sink_thread.h"
 #include "broker/rabbitmq/rabbit_connection.h"
 #include "broker/rabbitmq/rabbit_group.h"
@@ -36,7 +36,7 @@ struct rabbit_sink {
 
     /* The thread's own. */
     struct rabbit_connection connection;
-    struct contact contact;
+    struct connection_state state;
     uint64_t last_tag;   /* of what was published on this channel */
     uint64_t size_limit; /* of bodies, as the server last said; one that is larger ends a channel */
     struct mono size_limit_end;
@@ -65,7 +65,7 @@ static bool open_sink(struct rabbit_sink *rabbit, struct err *err) {
 
 static void give_up_connection(struct rabbit_sink *rabbit, const struct err *err) {
     rabbit_connection_close(&rabbit->connection, false);
-    contact_lost(&rabbit->contact, clock_now(rabbit->thread.clock).mono, err);
+    connection_state_lost(&rabbit->state, clock_now(rabbit->thread.clock).mono, err);
 }
 
 static bool is_blocked(const struct rabbit_sink *rabbit, struct err *err) {
@@ -77,13 +77,13 @@ static bool is_blocked(const struct rabbit_sink *rabbit, struct err *err) {
 static bool connect_if_needed(struct rabbit_sink *rabbit, struct err *err) {
     if (rabbit->connection.state)
         return true;
-    if (contact_waits(&rabbit->contact, clock_now(rabbit->thread.clock).mono, err))
+    if (connection_state_waits(&rabbit->state, clock_now(rabbit->thread.clock).mono, err))
         return false;
     if (!open_sink(rabbit, err)) {
         give_up_connection(rabbit, err);
         return false;
     }
-    contact_made(&rabbit->contact, clock_now(rabbit->thread.clock).mono);
+    connection_state_made(&rabbit->state, clock_now(rabbit->thread.clock).mono);
     return true;
 }
 
@@ -396,7 +396,7 @@ static void end(struct sink *sink) {
 static void rabbit_free(struct sink *sink) {
     struct rabbit_sink *rabbit = rabbit_of(sink);
     sink_thread_free(&rabbit->thread);
-    contact_free(&rabbit->contact);
+    connection_state_free(&rabbit->state);
     buf_free(&rabbit->found);
     free(rabbit);
 }
@@ -458,7 +458,7 @@ struct sink *rabbit_sink_new(const struct sink_options *options) {
                              : rabbit_url_sink(options->url, arena, &rabbit->url, &err);
     assert(status == STATUS_OK);
     (void)status;
-    contact_init(&rabbit->contact, BYTES("sink rabbitmq"), options->seed);
+    connection_state_init(&rabbit->state, BYTES("sink rabbitmq"), options->seed);
     sink_thread_start(&rabbit->thread);
     return &rabbit->thread.sink;
 }

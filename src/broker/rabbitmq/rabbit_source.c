@@ -1,5 +1,5 @@
 /* One thread owns the connection. It sleeps on the socket and on a bell that the engine rings when
- * something was settled or what is wanted has changed; the shelf stands between the two.
+ * something was settled or what is wanted has changed; struct inflight is what they share.
  *
  *            ┌──────────────── trouble ────────────────┐
  *            ▼                                         │
@@ -19,7 +19,7 @@
 #include "broker/rabbitmq/rabbit_message.h"
 #include "broker/rabbitmq/rabbit_table.h"
 #include "broker/common/returns.h"
-#include "broker/common/station.h"
+#include "broker/common/source_thread.h"
 
 enum {
     RABBIT_ASK_MS = 1000,             /* between questions for the number of messages that wait */
@@ -31,11 +31,11 @@ enum {
 static const char consumer_tag[] = "impound";
 
 struct rabbit_source {
-    struct station station;
+    struct source_thread thread;
     struct rabbit_url url;
     struct rabbit_place place;
     struct rng rng;
-    struct shelf shelf;
+    struct inflight inflight;
     struct ahead ahead;
     struct returns returns; /* lost with a connection: those deliveries are not held against it */
 
@@ -50,7 +50,7 @@ struct rabbit_source {
 };
 
 static struct rabbit_source *self(struct broker *broker) {
-    return CONTAINER_OF(broker, struct rabbit_source, station.broker);
+    return CONTAINER_OF(broker, struct rabbit_source, thread.broker);
 }
 
 /* ---- asking ---- */
@@ -62,11 +62,11 @@ static bool ask_queue(struct rabbit_source *rabbit, struct mono now, struct err 
     uint32_t waiting;
     if (!rabbit_connection_ask_queue(&rabbit->connection, rabbit->url.queue, &waiting, err))
         return false;
-    atomic_store(&rabbit->station.waiting, waiting);
+    atomic_store(&rabbit->thread.waiting, waiting);
     rabbit->ask_at = mono_after(now, RABBIT_ASK_MS);
-    shelf_heard(&rabbit->shelf);
+    inflight_acknowledged(&rabbit->inflight);
     if (rabbit->consuming && now.ms - rabbit->consuming_since.ms >= RABBIT_AGAIN_MS)
-        shelf_forget_lost(&rabbit->shelf);
+        inflight_forget_lost(&rabbit->inflight);
     return true;
 }
 
@@ -91,7 +91,7 @@ static bool start_consuming(struct rabbit_source *rabbit, size_t prefetch, struc
     amqp_basic_consume(rabbit->connection.state, RABBIT_CHANNEL, rabbit_bytes(rabbit->url.queue),
                        amqp_cstring_bytes(consumer_tag), 0, 0, 0, amqp_empty_table);
     rabbit->consuming = true;
-    rabbit->consuming_since = clock_now(rabbit->station.clock).mono;
+    rabbit->consuming_since = clock_now(rabbit->thread.clock).mono;
     return rabbit_connection_asked(&rabbit->connection,
                                    amqp_get_rpc_reply(rabbit->connection.state), "consume", err);
 }
@@ -104,13 +104,13 @@ static bool stop_consuming(struct rabbit_source *rabbit, struct err *err) {
 }
 
 static bool is_wanted(const struct rabbit_source *rabbit) {
-    return atomic_load(&rabbit->station.wanted) && !atomic_load(&rabbit->station.closing);
+    return atomic_load(&rabbit->thread.wanted) && !atomic_load(&rabbit->thread.closing);
 }
 
 /* Without memory for more the consumer is cancelled, and what was fetched stays; it begins again
  * with a larger prefetch when there is memory for twice as many. */
 static bool follow_wish(struct rabbit_source *rabbit, struct err *err) {
-    size_t ready = shelf_ready(&rabbit->shelf), most = rabbit->url.prefetch;
+    size_t ready = inflight_ready(&rabbit->inflight), most = rabbit->url.prefetch;
     size_t fit = is_wanted(rabbit) ? ahead_count(&rabbit->ahead, 0, ready, most) : 0;
     bool grows = rabbit->prefetch < most && fit >= 2 * rabbit->prefetch;
     bool enough = fit >= RABBIT_FIT_LEAST || fit == most || ready == 0;
@@ -122,11 +122,11 @@ static bool follow_wish(struct rabbit_source *rabbit, struct err *err) {
 /* Deliveries that were under way when the consumer was cancelled come here, too. */
 static bool return_unwanted(struct rabbit_source *rabbit, struct err *err) {
     int status = AMQP_STATUS_OK;
-    for (struct parcel *parcel; !rabbit->consuming && !is_wanted(rabbit) &&
-                                status == AMQP_STATUS_OK &&
-                                (parcel = shelf_return(&rabbit->shelf, false));) {
-        status = amqp_basic_nack(rabbit->connection.state, RABBIT_CHANNEL, parcel->tag, 0, 1);
-        parcel_free(parcel);
+    for (struct delivery *delivery; !rabbit->consuming && !is_wanted(rabbit) &&
+                                    status == AMQP_STATUS_OK &&
+                                    (delivery = inflight_return(&rabbit->inflight, false));) {
+        status = amqp_basic_nack(rabbit->connection.state, RABBIT_CHANNEL, delivery->tag, 0, 1);
+        delivery_free(delivery);
     }
     return rabbit_connection_sent(&rabbit->connection, status, "give back", err);
 }
@@ -135,48 +135,49 @@ static bool return_unwanted(struct rabbit_source *rabbit, struct err *err) {
  * the channel. */
 static bool send_settled(struct rabbit_source *rabbit, struct err *err) {
     amqp_connection_state_t state = rabbit->connection.state;
-    uint64_t up_to = shelf_send_up_to(&rabbit->shelf);
+    uint64_t up_to = inflight_send_up_to(&rabbit->inflight);
     int status = up_to ? amqp_basic_ack(state, RABBIT_CHANNEL, up_to, 1) : AMQP_STATUS_OK;
-    for (struct parcel_word word; status == AMQP_STATUS_OK && shelf_send(&rabbit->shelf, &word);)
+    for (struct delivery_ack word;
+         status == AMQP_STATUS_OK && inflight_send(&rabbit->inflight, &word);)
         status = amqp_basic_ack(state, RABBIT_CHANNEL, word.tag, 0);
     return rabbit_connection_sent(&rabbit->connection, status, "acknowledge", err);
 }
 
 /* ---- reading ---- */
 
-static void take_delivery(struct rabbit_source *rabbit, amqp_envelope_t *delivery) {
-    if (atomic_load(&rabbit->station.waiting) > 0)
-        atomic_fetch_sub(&rabbit->station.waiting, 1);
-    struct wall now = clock_now(rabbit->station.clock).wall;
-    struct parcel *parcel = rabbit_message_read(delivery, &rabbit->place, now);
-    bool again = delivery->redelivered;
-    returns_deduct(&rabbit->returns, parcel->held);
-    ahead_note(&rabbit->ahead, parcel->held);
-    amqp_destroy_envelope(delivery);
-    if (shelf_put(&rabbit->shelf, parcel, again, false))
+static void take_delivery(struct rabbit_source *rabbit, amqp_envelope_t *incoming) {
+    if (atomic_load(&rabbit->thread.waiting) > 0)
+        atomic_fetch_sub(&rabbit->thread.waiting, 1);
+    struct wall now = clock_now(rabbit->thread.clock).wall;
+    struct delivery *delivery = rabbit_message_read(incoming, &rabbit->place, now);
+    bool again = incoming->redelivered;
+    returns_deduct(&rabbit->returns, delivery->held);
+    ahead_note(&rabbit->ahead, delivery->held);
+    amqp_destroy_envelope(incoming);
+    if (inflight_put(&rabbit->inflight, delivery, again, false))
         rabbit->news = true;
 }
 
 /* A user who may not declare queues is not told the type; a delivery of a stream has its offset. */
-static bool is_of_stream(const struct rabbit_source *rabbit, const amqp_envelope_t *delivery) {
-    const amqp_basic_properties_t *properties = &delivery->message.properties;
+static bool is_of_stream(const struct rabbit_source *rabbit, const amqp_envelope_t *incoming) {
+    const amqp_basic_properties_t *properties = &incoming->message.properties;
     return rabbit->limit.type == RABBIT_TYPE_UNKNOWN &&
            (properties->_flags & AMQP_BASIC_HEADERS_FLAG) != 0 &&
            rabbit_table_find(&properties->headers, "x-stream-offset") != NULL;
 }
 
 static enum rabbit_reading read_one(struct rabbit_source *rabbit, struct err *err) {
-    amqp_envelope_t delivery;
-    enum rabbit_reading reading = rabbit_connection_read(&rabbit->connection, 0, &delivery, err);
+    amqp_envelope_t incoming;
+    enum rabbit_reading reading = rabbit_connection_read(&rabbit->connection, 0, &incoming, err);
     if (reading != RABBIT_READ_ONE)
         return reading;
-    if (is_of_stream(rabbit, &delivery)) {
+    if (is_of_stream(rabbit, &incoming)) {
         struct rabbit_limit stream = {.type = RABBIT_TYPE_STREAM};
-        amqp_destroy_envelope(&delivery);
+        amqp_destroy_envelope(&incoming);
         rabbit_limit_no_stream(&stream, rabbit->url.queue, err);
         return RABBIT_READ_TROUBLE;
     }
-    take_delivery(rabbit, &delivery);
+    take_delivery(rabbit, &incoming);
     return reading;
 }
 
@@ -184,30 +185,30 @@ static enum rabbit_reading read_one(struct rabbit_source *rabbit, struct err *er
 
 static void sleep_until(struct rabbit_source *rabbit, struct mono until) {
     int fd = rabbit->connection.state ? amqp_get_sockfd(rabbit->connection.state) : -1;
-    bell_wait(&rabbit->station.bell, fd, until.ms - clock_now(rabbit->station.clock).mono.ms);
+    bell_wait(&rabbit->thread.bell, fd, until.ms - clock_now(rabbit->thread.clock).mono.ms);
 }
 
 /* A quorum queue counts a delivery for everything that a connection had when it ended. */
-static void note_lost(const struct parcel *parcel, void *arg) {
-    if (parcel->keep && !parcel->stale)
-        returns_note_lost(arg, parcel->id);
+static void note_lost(const struct delivery *delivery, void *arg) {
+    if (delivery->keep && !delivery->stale)
+        returns_note_lost(arg, delivery->id);
 }
 
 static void give_up_connection(struct rabbit_source *rabbit, const struct err *err) {
-    shelf_each_open(&rabbit->shelf, note_lost, &rabbit->returns);
+    inflight_each_open(&rabbit->inflight, note_lost, &rabbit->returns);
     returns_next_connection(&rabbit->returns);
     rabbit_connection_close(&rabbit->connection, false);
     rabbit->consuming = false;
-    atomic_fetch_add(&rabbit->station.waiting, shelf_forget_tags(&rabbit->shelf));
-    contact_lost(&rabbit->station.contact, clock_now(rabbit->station.clock).mono, err);
+    atomic_fetch_add(&rabbit->thread.waiting, inflight_forget_tags(&rabbit->inflight));
+    connection_state_lost(&rabbit->thread.state, clock_now(rabbit->thread.clock).mono, err);
 }
 
 static void connect_again(struct rabbit_source *rabbit, struct mono now) {
     struct err err;
-    if (now.ms < rabbit->station.contact.next_try.ms)
-        sleep_until(rabbit, rabbit->station.contact.next_try);
+    if (now.ms < rabbit->thread.state.next_try.ms)
+        sleep_until(rabbit, rabbit->thread.state.next_try);
     else if (open_source(rabbit, now, &err))
-        contact_made(&rabbit->station.contact, now);
+        connection_state_made(&rabbit->thread.state, now);
     else
         give_up_connection(rabbit, &err);
 }
@@ -225,7 +226,7 @@ static void work(struct rabbit_source *rabbit, struct mono now) {
     }
     well = well && return_unwanted(rabbit, &err);
     if (rabbit->news)
-        contact_ring(&rabbit->station.contact);
+        connection_state_notify(&rabbit->thread.state);
     rabbit->news = false;
     if (!well)
         give_up_connection(rabbit, &err);
@@ -244,28 +245,28 @@ static void say_goodbye(struct broker *broker) {
 
 static void turn(struct broker *broker) {
     struct rabbit_source *rabbit = self(broker);
-    struct mono now = clock_now(rabbit->station.clock).mono;
+    struct mono now = clock_now(rabbit->thread.clock).mono;
     if (rabbit->connection.state)
         work(rabbit, now);
     else
         connect_again(rabbit, now);
 }
 
-static const struct station_duty duty = {"rabbit-source", turn, say_goodbye};
+static const struct source_thread_work thread_work = {"rabbit-source", turn, say_goodbye};
 
 /* ---- the outside ---- */
 
 static void rabbit_free(struct broker *broker) {
-    station_free(&self(broker)->station);
+    source_thread_free(&self(broker)->thread);
     returns_free(&self(broker)->returns);
     free(self(broker));
 }
 
 static const struct broker_vtable vtable = {
     .kind = "rabbitmq",
-    .receive = station_receive,
-    STATION_SHELF,
-    STATION_OUTSIDE,
+    .receive = source_thread_receive,
+    SOURCE_THREAD_INFLIGHT,
+    SOURCE_THREAD_VTABLE,
     .free = rabbit_free,
 };
 
@@ -276,11 +277,10 @@ enum status rabbit_source_check(struct bytes url, struct err *err) {
 
 struct broker *rabbit_source_new(const struct broker_options *options) {
     struct rabbit_source *rabbit = memory_new(sizeof *rabbit);
-    station_init(&rabbit->station, &vtable, &duty, &rabbit->shelf, options);
+    source_thread_init(&rabbit->thread, &vtable, &thread_work, &rabbit->inflight, options);
     returns_init(&rabbit->returns);
     ahead_init(&rabbit->ahead, options);
-    enum status status =
-        rabbit_url_source(options->url, &rabbit->station.arena, &rabbit->url, NULL);
+    enum status status = rabbit_url_source(options->url, &rabbit->thread.arena, &rabbit->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
     rng_seed(&rabbit->rng, options->seed);
@@ -288,6 +288,6 @@ struct broker *rabbit_source_new(const struct broker_options *options) {
                                           .queue = rabbit->url.queue,
                                           .id_path = rabbit->url.id_path,
                                           .rng = &rabbit->rng};
-    rabbit->connection.closing = &rabbit->station.closing;
-    return &rabbit->station.broker;
+    rabbit->connection.closing = &rabbit->thread.closing;
+    return &rabbit->thread.broker;
 }

@@ -60,27 +60,27 @@ bool rabbit_wave_end(struct rabbit_wave *wave, struct err *err) {
     return asked(wave, "stop consuming", err);
 }
 
-static struct message *message_of(struct rabbit_wave *wave, const amqp_envelope_t *delivery) {
-    struct parcel *parcel =
-        rabbit_message_read(delivery, &wave->place, clock_now(wave->clock).wall);
-    struct message *held = parcel->held;
+static struct message *message_of(struct rabbit_wave *wave, const amqp_envelope_t *incoming) {
+    struct delivery *delivery =
+        rabbit_message_read(incoming, &wave->place, clock_now(wave->clock).wall);
+    struct message *held = delivery->held;
     held->source = NULL;
-    parcel->held = NULL;
-    parcel_free(parcel);
+    delivery->held = NULL;
+    delivery_free(delivery);
     return held;
 }
 
 enum rabbit_reading rabbit_wave_read(struct rabbit_wave *wave, int64_t wait_ms,
                                      struct message **out, struct err *err) {
-    amqp_envelope_t delivery;
+    amqp_envelope_t incoming;
     *out = NULL;
     enum rabbit_reading reading =
-        rabbit_connection_read(&wave->connection, wait_ms, &delivery, err);
+        rabbit_connection_read(&wave->connection, wait_ms, &incoming, err);
     if (reading != RABBIT_READ_ONE)
         return reading;
-    *out = message_of(wave, &delivery);
-    wave->last = delivery.delivery_tag;
+    *out = message_of(wave, &incoming);
+    wave->last = incoming.delivery_tag;
     wave->open -= wave->open > 0;
-    amqp_destroy_envelope(&delivery);
+    amqp_destroy_envelope(&incoming);
     return reading;
 }

@@ -14,7 +14,7 @@
 
 #include "base/memory.h"
 #include "broker/redis/redis_shape.h"
-#include "broker/common/station.h"
+#include "broker/common/source_thread.h"
 
 enum {
     LAG_MS = 1000,   /* how often the lag is asked for, while something may wait */
@@ -22,7 +22,7 @@ enum {
 };
 
 struct redis_source {
-    struct station station;
+    struct source_thread thread;
     struct redis_url url;
     struct redis_place place;
     const struct redis_shape *shape;
@@ -35,7 +35,7 @@ struct redis_source {
 };
 
 static struct redis_source *self(struct broker *broker) {
-    return CONTAINER_OF(broker, struct redis_source, station.broker);
+    return CONTAINER_OF(broker, struct redis_source, thread.broker);
 }
 
 static struct mono now_of(const struct redis_source *source) {
@@ -52,7 +52,7 @@ static void hang_up(struct redis_source *source) {
 
 static void lost(struct redis_source *source, const struct err *err) {
     hang_up(source);
-    contact_lost(&source->station.contact, now_of(source), err);
+    connection_state_lost(&source->thread.state, now_of(source), err);
 }
 
 static bool connect_both(struct redis_source *source, struct err *err) {
@@ -70,7 +70,7 @@ static int64_t tend_ms(const struct redis_source *source) {
 
 static bool connect_again(struct redis_source *source) {
     struct err err = {STATUS_OK, ""};
-    if (now_of(source).ms < source->station.contact.next_try.ms)
+    if (now_of(source).ms < source->thread.state.next_try.ms)
         return false;
     if (!connect_both(source, &err)) {
         lost(source, &err);
@@ -78,7 +78,7 @@ static bool connect_again(struct redis_source *source) {
     }
     source->tend_at = mono_after(now_of(source), tend_ms(source));
     source->lag_at = now_of(source);
-    contact_made(&source->station.contact, now_of(source));
+    connection_state_made(&source->thread.state, now_of(source));
     return true;
 }
 
@@ -133,11 +133,11 @@ static bool give_back_all(struct redis_source *source, struct err *err) {
 }
 
 static bool begin(struct redis_source *source, struct err *err) {
-    if (source->place.begun || !atomic_load(&source->station.wanted))
+    if (source->place.begun || !atomic_load(&source->thread.wanted))
         return true;
     source->place.begun = source->shape->begin(&source->place, err);
     if (redis_hand_waiting(&source->hand) > 0)
-        contact_ring(&source->station.contact);
+        connection_state_notify(&source->thread.state);
     return source->place.begun;
 }
 
@@ -147,10 +147,10 @@ static struct mono fetch_until(const struct redis_source *source) {
 
 /* Unless a fetch is under way. `coming`: at most so many were fetched and are not at hand yet. */
 static bool fetch(struct redis_source *source, size_t coming, struct err *err) {
-    const struct station *station = &source->station;
+    const struct source_thread *thread = &source->thread;
     size_t taken = redis_hand_waiting(&source->hand) + coming;
-    if (source->answers || !source->place.begun || !atomic_load(&station->wanted) ||
-        atomic_load(&station->closing) || taken > REDIS_HAND_MAX - REDIS_AT_ONCE)
+    if (source->answers || !source->place.begun || !atomic_load(&thread->wanted) ||
+        atomic_load(&thread->closing) || taken > REDIS_HAND_MAX - REDIS_AT_ONCE)
         return true;
     size_t waiting = redis_hand_waiting(&source->hand);
     size_t room = ahead_count(&source->hand.ahead, coming, waiting, REDIS_AT_ONCE);
@@ -190,7 +190,7 @@ static bool read_fetched(struct redis_source *source, struct err *err) {
             return false;
     }
     if (taken && redis_hand_waiting(&source->hand) > 0)
-        contact_ring(&source->station.contact);
+        connection_state_notify(&source->thread.state);
     if (source->answers && now_of(source).ms >= fetch_until(source).ms) {
         err_set(err, STATUS_TIMEOUT, "redis %.*s:%u: the server does not answer",
                 BYTES_ARG(source->url.host), source->url.port);
@@ -205,7 +205,7 @@ static bool tend(struct redis_source *source, struct err *err) {
     source->tend_at = mono_after(now_of(source), tend_ms(source));
     bool good = source->shape->tend(&source->place, err);
     if (redis_hand_waiting(&source->hand) > 0)
-        contact_ring(&source->station.contact);
+        connection_state_notify(&source->thread.state);
     return good;
 }
 
@@ -219,7 +219,7 @@ static bool measure(struct redis_source *source, struct err *err) {
     if (!idle && !source->shape->lag(&source->place, &lag, err))
         return false;
     source->lag_at = mono_after(now, LAG_MS);
-    atomic_store(&source->station.waiting, lag);
+    atomic_store(&source->thread.waiting, lag);
     return true;
 }
 
@@ -232,7 +232,7 @@ static bool exchange(struct redis_source *source, struct err *err) {
 }
 
 static bool work(struct redis_source *source, struct err *err) {
-    bool wanted = atomic_load(&source->station.wanted);
+    bool wanted = atomic_load(&source->thread.wanted);
     return begin(source, err) && read_fetched(source, err) &&
            (wanted || give_back_all(source, err)) && exchange(source, err) &&
            (!source->shape->recount || source->shape->recount(&source->place, err)) &&
@@ -243,8 +243,8 @@ static bool work(struct redis_source *source, struct err *err) {
 
 static struct mono wake_at(const struct redis_source *source) {
     if (!source->place.work)
-        return source->station.contact.next_try;
-    bool looks = source->answers == 0 || atomic_load(&source->station.waiting) > 0;
+        return source->thread.state.next_try;
+    bool looks = source->answers == 0 || atomic_load(&source->thread.waiting) > 0;
     struct mono next = looks ? source->lag_at : fetch_until(source);
     return source->place.begun ? mono_earlier(source->tend_at, next) : next;
 }
@@ -252,7 +252,7 @@ static struct mono wake_at(const struct redis_source *source) {
 static void wait(struct redis_source *source) {
     int64_t left = wake_at(source).ms - now_of(source).ms;
     bool fetching = source->place.fetch && source->answers > 0;
-    bell_wait(&source->station.bell, fetching ? redis_connection_fd(source->place.fetch) : -1,
+    bell_wait(&source->thread.bell, fetching ? redis_connection_fd(source->place.fetch) : -1,
               left > 0 ? left : 0);
 }
 
@@ -275,9 +275,8 @@ static void say_goodbye(struct redis_source *source) {
     struct err err = {STATUS_OK, ""};
     struct mono until = mono_after(now_of(source), CLOSE_MS);
     while (!source->place.work && !connect_again(source) &&
-           source->station.contact.next_try.ms < until.ms)
-        bell_wait(&source->station.bell, -1,
-                  source->station.contact.next_try.ms - now_of(source).ms);
+           source->thread.state.next_try.ms < until.ms)
+        bell_wait(&source->thread.bell, -1, source->thread.state.next_try.ms - now_of(source).ms);
     bool said = source->place.work && settle_all(source, &err) && read_fetched(source, &err) &&
                 give_back_all(source, &err);
     if (said && source->place.begun && source->shape->end)
@@ -292,7 +291,7 @@ static void end(struct broker *broker) {
     hang_up(source);
 }
 
-static const struct station_duty duty = {"redis-source", turn, end};
+static const struct source_thread_work thread_work = {"redis-source", turn, end};
 
 /* ---- the engine's side ---- */
 
@@ -300,18 +299,18 @@ static size_t receive(struct broker *broker, struct instant now, struct message 
     struct redis_source *source = self(broker);
     size_t got = redis_hand_receive(&source->hand, now.mono, out, max);
     if (got > 0)
-        bell_ring(&source->station.bell);
+        bell_ring(&source->thread.bell);
     return got;
 }
 
 static void settle(struct broker *broker, struct message *held) {
     redis_hand_settle(&self(broker)->hand, held);
-    bell_ring(&self(broker)->station.bell);
+    bell_ring(&self(broker)->thread.bell);
 }
 
 static void hand_back(struct broker *broker, struct message *held, struct instant due) {
     redis_hand_back(&self(broker)->hand, held, due.mono);
-    bell_ring(&self(broker)->station.bell);
+    bell_ring(&self(broker)->thread.bell);
 }
 
 static struct mono next_wake(struct broker *broker) {
@@ -320,12 +319,12 @@ static struct mono next_wake(struct broker *broker) {
 
 static uint64_t lag(struct broker *broker) {
     struct redis_source *source = self(broker);
-    return atomic_load(&source->station.waiting) + redis_hand_waiting(&source->hand);
+    return atomic_load(&source->thread.waiting) + redis_hand_waiting(&source->hand);
 }
 
 static void redis_free(struct broker *broker) {
     struct redis_source *source = self(broker);
-    station_free(&source->station);
+    source_thread_free(&source->thread);
     redis_hand_free(&source->hand);
     arena_free(&source->place.arena);
     free(source);
@@ -338,7 +337,7 @@ static const struct broker_vtable vtable = {
     .hand_back = hand_back,
     .next_wake = next_wake,
     .lag = lag,
-    STATION_OUTSIDE,
+    SOURCE_THREAD_VTABLE,
     .free = redis_free,
 };
 
@@ -355,18 +354,18 @@ static const struct redis_shape *shape_of(const struct redis_url *url) {
 
 struct broker *redis_source_new(const struct broker_options *options) {
     struct redis_source *source = memory_new(sizeof *source);
-    station_init(&source->station, &vtable, &duty, NULL, options);
+    source_thread_init(&source->thread, &vtable, &thread_work, NULL, options);
     arena_init_heap(&source->place.arena, 256);
-    enum status status = redis_url_source(options->url, &source->station.arena, &source->url, NULL);
+    enum status status = redis_url_source(options->url, &source->thread.arena, &source->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
     source->shape = shape_of(&source->url);
     source->place.url = &source->url;
-    source->place.consumer = arena_dup(&source->station.arena, options->instance);
+    source->place.consumer = arena_dup(&source->thread.arena, options->instance);
     source->place.clock = options->clock;
     source->place.rng = &source->rng;
     source->place.hand = &source->hand;
     rng_seed(&source->rng, options->seed);
     redis_hand_init(&source->hand, options);
-    return &source->station.broker;
+    return &source->thread.broker;
 }

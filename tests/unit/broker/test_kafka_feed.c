@@ -21,7 +21,7 @@ struct rig {
     rd_kafka_mock_cluster_t *mock;
     struct kafka_url url;
     struct kafka_hand hand;
-    struct contact contact;
+    struct connection_state state;
     struct kafka_group group;
 };
 
@@ -57,10 +57,10 @@ static void open_rig(struct rig *rig) {
     rd_kafka_conf_set(conf, "group.id", "readers", NULL, 0);
     rig->url = (struct kafka_url){.topic = BYTES("many")};
     kafka_hand_init(&rig->hand);
-    contact_init(&rig->contact, BYTES("queue q: kafka"), 7);
+    connection_state_init(&rig->state, BYTES("queue q: kafka"), 7);
     rig->group = (struct kafka_group){.url = &rig->url,
                                       .hand = &rig->hand,
-                                      .contact = &rig->contact,
+                                      .state = &rig->state,
                                       .client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, NULL, 0),
                                       .feeds = calloc(PARTITIONS, sizeof(struct kafka_feed)),
                                       .feed_count = PARTITIONS};
@@ -75,7 +75,7 @@ static void close_rig(struct rig *rig) {
     free(rig->group.feeds);
     rd_kafka_consumer_close(rig->group.client);
     rd_kafka_destroy(rig->group.client);
-    contact_free(&rig->contact);
+    connection_state_free(&rig->state);
     kafka_hand_free(&rig->hand);
     rd_kafka_mock_cluster_destroy(rig->mock);
     rd_kafka_destroy(rig->host);

@@ -45,7 +45,7 @@ static void close_cluster(struct cluster *cluster) {
 
 /* ---- publishing ---- */
 
-struct parcel {
+struct delivery {
     struct sink_item item;
     struct mailbox *bell;
     struct err err;
@@ -53,19 +53,19 @@ struct parcel {
 };
 
 static void on_done(struct sink_item *item, enum status status, const struct err *err) {
-    struct parcel *parcel = (struct parcel *)(void *)item;
-    parcel->err = err ? *err : (struct err){status, ""};
-    parcel->answered = true;
-    mailbox_ring(parcel->bell);
+    struct delivery *delivery = (struct delivery *)(void *)item;
+    delivery->err = err ? *err : (struct err){status, ""};
+    delivery->answered = true;
+    mailbox_ring(delivery->bell);
 }
 
-static void publish(struct sink *sink, struct parcel *parcel) {
+static void publish(struct sink *sink, struct delivery *delivery) {
     struct mailbox bell;
     mailbox_init(&bell);
-    parcel->bell = &bell;
-    parcel->item.done = on_done;
-    sink->vtable->publish(sink, &parcel->item);
-    while (!parcel->answered)
+    delivery->bell = &bell;
+    delivery->item.done = on_done;
+    sink->vtable->publish(sink, &delivery->item);
+    while (!delivery->answered)
         mailbox_wait(&bell, MONO_NEVER);
     mailbox_free(&bell);
 }
@@ -138,16 +138,16 @@ static void every_byte_comes_back(void **state) {
     struct consumer consumer;
     open_cluster(&cluster, "");
     struct sink *sink = new_sink(&cluster);
-    struct parcel parcel = {.item = {.body = {"\x00\xff body", 7},
-                                     .content_type = BYTES("application/x-order"),
-                                     .headers = odd_headers,
-                                     .header_count = ODD_COUNT}};
-    publish(sink, &parcel);
-    assert_int_equal(parcel.err.status, STATUS_OK);
+    struct delivery delivery = {.item = {.body = {"\x00\xff body", 7},
+                                         .content_type = BYTES("application/x-order"),
+                                         .headers = odd_headers,
+                                         .header_count = ODD_COUNT}};
+    publish(sink, &delivery);
+    assert_int_equal(delivery.err.status, STATUS_OK);
     strcat(cluster.url, "?group=readers");
     open_consumer(&consumer, cluster.url);
     struct message *held = await_message(&consumer);
-    assert_same(held->body, parcel.item.body);
+    assert_same(held->body, delivery.item.body);
     assert_null(held->envelope.key.ptr);
     assert_int_equal(held->envelope.header_count, ODD_COUNT + 1);
     for (size_t i = 0; i < ODD_COUNT; i++) {
@@ -172,14 +172,14 @@ static void a_message_goes_back_to_where_it_came_from_as_it_was(void **state) {
                                  "\"offset\":0,\"null_headers\":[\"none\"],\"tombstone\":true}";
     const struct rule_header headers[] = {
         {BYTES("none"), BYTES("")}, {BYTES("empty"), BYTES("")}, {BYTES("none"), BYTES("edited")}};
-    struct parcel parcel = {.item = {.key = BYTES("k"),
-                                     .body = BYTES(""),
-                                     .headers = headers,
-                                     .header_count = 3,
-                                     .content_type = BYTES("application/json"),
-                                     .origin = BYTES(source)}};
-    publish(sink, &parcel);
-    assert_int_equal(parcel.err.status, STATUS_OK);
+    struct delivery delivery = {.item = {.key = BYTES("k"),
+                                         .body = BYTES(""),
+                                         .headers = headers,
+                                         .header_count = 3,
+                                         .content_type = BYTES("application/json"),
+                                         .origin = BYTES(source)}};
+    publish(sink, &delivery);
+    assert_int_equal(delivery.err.status, STATUS_OK);
     strcat(cluster.url, "?group=readers");
     open_consumer(&consumer, cluster.url);
     struct message *held = await_message(&consumer);
@@ -204,7 +204,7 @@ static void without_a_partition_its_key_says_where_it_goes_back_to(void **state)
     struct consumer consumer;
     open_cluster(&cluster, "");
     struct sink *sink = new_sink(&cluster);
-    struct parcel first = {.item = {.key = BYTES("k"), .body = BYTES("x")}}, again = first;
+    struct delivery first = {.item = {.key = BYTES("k"), .body = BYTES("x")}}, again = first;
     again.item.origin = BYTES("{\"kind\":\"kafka\",\"topic\":\"orders\"}");
     publish(sink, &first);
     publish(sink, &again);
@@ -230,10 +230,11 @@ static void what_cannot_be_published_is_said(void **state) {
     struct cluster cluster;
     open_cluster(&cluster, "");
     struct sink *sink = new_sink(&cluster);
-    struct parcel astray = {.item = {.body = BYTES("x"), .origin = BYTES("{\"kind\":\"redis\"}")}};
+    struct delivery astray = {
+        .item = {.body = BYTES("x"), .origin = BYTES("{\"kind\":\"redis\"}")}};
     publish(sink, &astray);
     assert_int_equal(astray.err.status, STATUS_INVALID);
-    struct parcel nowhere = {
+    struct delivery nowhere = {
         .item = {.body = BYTES("x"), .origin = BYTES("{\"topic\":\"orders\",\"partition\":9}")}};
     publish(sink, &nowhere);
     assert_int_equal(nowhere.err.status, STATUS_NOT_FOUND);
@@ -241,9 +242,9 @@ static void what_cannot_be_published_is_said(void **state) {
     for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
         char origin[64];
         snprintf(origin, sizeof origin, "{\"topic\":\"orders\",\"partition\":%s}", impossible[i]);
-        struct parcel parcel = {.item = {.body = BYTES("x"), .origin = bytes_of(origin)}};
-        publish(sink, &parcel);
-        assert_int_equal(parcel.err.status, STATUS_INVALID);
+        struct delivery delivery = {.item = {.body = BYTES("x"), .origin = bytes_of(origin)}};
+        publish(sink, &delivery);
+        assert_int_equal(delivery.err.status, STATUS_INVALID);
     }
     sink->vtable->free(sink);
     close_cluster(&cluster);
@@ -257,11 +258,11 @@ static void what_was_settled_does_not_come_again_and_the_rest_does(void **state)
     struct sink *sink = new_sink(&cluster);
     static const char *const bodies[] = {"1", "2", "3"};
     for (size_t i = 0; i < 3; i++) {
-        struct parcel parcel = {
+        struct delivery delivery = {
             .item = {.body = bytes_of(bodies[i]),
                      .origin = BYTES("{\"topic\":\"orders\",\"partition\":0}")}};
-        publish(sink, &parcel);
-        assert_int_equal(parcel.err.status, STATUS_OK);
+        publish(sink, &delivery);
+        assert_int_equal(delivery.err.status, STATUS_OK);
     }
     strcat(cluster.url, "?group=readers&session=6s");
     open_consumer(&consumer, cluster.url);
@@ -291,13 +292,13 @@ static const struct rule_header pointing[] = {
 };
 
 static void publish_at(struct sink *sink, const char *origin, const char *body) {
-    struct parcel parcel = {.item = {.body = bytes_of(body), .origin = bytes_of(origin)}};
+    struct delivery delivery = {.item = {.body = bytes_of(body), .origin = bytes_of(origin)}};
     if (!body[0]) {
-        parcel.item.headers = pointing;
-        parcel.item.header_count = sizeof pointing / sizeof *pointing;
+        delivery.item.headers = pointing;
+        delivery.item.header_count = sizeof pointing / sizeof *pointing;
     }
-    publish(sink, &parcel);
-    assert_int_equal(parcel.err.status, STATUS_OK);
+    publish(sink, &delivery);
+    assert_int_equal(delivery.err.status, STATUS_OK);
 }
 
 /* What is not given cannot be settled. */
@@ -352,8 +353,8 @@ static void a_source_with_nothing_to_do_sleeps(void **state) {
     struct mailbox nothing;
     open_cluster(&cluster, "");
     struct sink *sink = new_sink(&cluster);
-    struct parcel parcel = {.item = {.id = BYTES("x"), .body = BYTES("1")}};
-    publish(sink, &parcel);
+    struct delivery delivery = {.item = {.id = BYTES("x"), .body = BYTES("1")}};
+    publish(sink, &delivery);
     sink->vtable->free(sink);
     strcat(cluster.url, "?group=readers");
     open_consumer(&consumer, cluster.url);

@@ -1,29 +1,29 @@
-/* A station without a server: each turn is told, and sleeps until somebody rings. */
+/* A source thread without a server: each turn is counted, and sleeps until the bell rings. */
 #include "test.h"
 
 #include <semaphore.h>
 
-#include "broker/common/station.h"
+#include "broker/common/source_thread.h"
 
 enum { SLEEP_MS = 60 * 1000 };
 
-static struct station station;
-static struct shelf shelf;
+static struct source_thread thread;
+static struct inflight inflight;
 static sem_t turned;
 static int ends;
 
 static void turn(struct broker *broker) {
-    assert_ptr_equal(broker, &station.broker);
+    assert_ptr_equal(broker, &thread.broker);
     sem_post(&turned);
-    bell_wait(&station.bell, -1, SLEEP_MS);
+    bell_wait(&thread.bell, -1, SLEEP_MS);
 }
 
 static void end(struct broker *broker) {
-    assert_ptr_equal(broker, &station.broker);
+    assert_ptr_equal(broker, &thread.broker);
     ends++;
 }
 
-static const struct station_duty duty = {"test-source", turn, end};
+static const struct source_thread_work thread_work = {"test-source", turn, end};
 static const struct broker_vtable vtable = {.kind = "test"};
 static const struct broker_options options = {.queue = {"orders", 6}};
 
@@ -31,7 +31,7 @@ static int set_up(void **state) {
     (void)state;
     ends = 0;
     sem_init(&turned, 0, 0);
-    station_init(&station, &vtable, &duty, &shelf, &options);
+    source_thread_init(&thread, &vtable, &thread_work, &inflight, &options);
     return 0;
 }
 
@@ -48,17 +48,17 @@ static void ignore(void *arg) {
 static void put(const char *id) {
     struct message *held = message_new();
     held->envelope.id = arena_dup(&held->arena, bytes_of(id));
-    assert_true(shelf_put(&shelf, parcel_new(held), false, false));
+    assert_true(inflight_put(&inflight, delivery_new(held), false, false));
 }
 
 static void one_that_nobody_listens_to_has_no_thread(void **state) {
     (void)state;
     struct broker_health health;
-    station_health(&station.broker, &health);
+    source_thread_health(&thread.broker, &health);
     assert_false(health.connected);
-    assert_true(atomic_load(&station.wanted));
-    assert_string_equal(station.contact.name, "queue orders: test");
-    station_free(&station);
+    assert_true(atomic_load(&thread.wanted));
+    assert_string_equal(thread.state.name, "queue orders: test");
+    source_thread_free(&thread);
     assert_int_equal(ends, 0);
 }
 
@@ -66,32 +66,34 @@ static void whoever_wants_or_settles_wakes_the_thread(void **state) {
     (void)state;
     struct message *held;
     put("a");
-    station_listen(&station.broker, ignore, NULL);
+    source_thread_listen(&thread.broker, ignore, NULL);
     sem_wait(&turned);
-    station_want(&station.broker, false);
+    source_thread_want(&thread.broker, false);
     sem_wait(&turned);
-    assert_false(atomic_load(&station.wanted));
-    assert_int_equal(station_receive(&station.broker, (struct instant){{0}, {0}}, &held, 1), 1);
-    station_settle(&station.broker, held);
+    assert_false(atomic_load(&thread.wanted));
+    assert_int_equal(source_thread_receive(&thread.broker, (struct instant){{0}, {0}}, &held, 1),
+                     1);
+    source_thread_settle(&thread.broker, held);
     sem_wait(&turned);
     message_free(held);
     assert_int_equal(ends, 0);
-    station_free(&station);
+    source_thread_free(&thread);
     assert_int_equal(ends, 1);
 }
 
 static void the_lag_is_what_waits_there_and_here(void **state) {
     (void)state;
     struct message *held;
-    atomic_store(&station.waiting, 5);
+    atomic_store(&thread.waiting, 5);
     put("a");
     put("b");
-    assert_int_equal(station_lag(&station.broker), 7);
-    assert_int_equal(station_receive(&station.broker, (struct instant){{0}, {0}}, &held, 1), 1);
-    assert_int_equal(station_lag(&station.broker), 6);
-    station_hand_back(&station.broker, held, (struct instant){.mono = {90}});
-    assert_int_equal(station_lag(&station.broker), 7);
-    station_free(&station);
+    assert_int_equal(source_thread_lag(&thread.broker), 7);
+    assert_int_equal(source_thread_receive(&thread.broker, (struct instant){{0}, {0}}, &held, 1),
+                     1);
+    assert_int_equal(source_thread_lag(&thread.broker), 6);
+    source_thread_hand_back(&thread.broker, held, (struct instant){.mono = {90}});
+    assert_int_equal(source_thread_lag(&thread.broker), 7);
+    source_thread_free(&thread);
 }
 
 int main(void) {
@@ -102,5 +104,5 @@ int main(void) {
                                         tear_down),
         cmocka_unit_test_setup_teardown(the_lag_is_what_waits_there_and_here, set_up, tear_down),
     };
-    return cmocka_run_group_tests_name("station", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("source_thread", tests, NULL, NULL);
 }
