@@ -9,8 +9,8 @@ enum {
 };
 
 static rd_kafka_topic_partition_list_t *settled_offsets(struct kafka_group *group) {
-    struct kafka_hand_commit commits[KAFKA_COMMIT_LIST_MAX];
-    size_t count = kafka_hand_commits(group->hand, commits, KAFKA_COMMIT_LIST_MAX);
+    struct kafka_inflight_commit commits[KAFKA_COMMIT_LIST_MAX];
+    size_t count = kafka_inflight_commits(group->inflight, commits, KAFKA_COMMIT_LIST_MAX);
     if (count == 0)
         return NULL;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)count);
@@ -25,7 +25,8 @@ static void note_commit(struct kafka_group *group, rd_kafka_resp_err_t code,
                         const rd_kafka_topic_partition_list_t *list) {
     for (int i = 0; list && code == RD_KAFKA_RESP_ERR_NO_ERROR && i < list->cnt; i++)
         if (list->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR && list->elems[i].offset >= 0)
-            kafka_hand_committed(group->hand, list->elems[i].partition, list->elems[i].offset);
+            kafka_inflight_committed(group->inflight, list->elems[i].partition,
+                                     list->elems[i].offset);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
         log_debug("%s: a commit was not taken: %s", group->state->name, rd_kafka_err2str(code));
 }
@@ -40,7 +41,8 @@ void kafka_commit_answered(rd_kafka_t *client, rd_kafka_resp_err_t code,
 }
 
 void kafka_commit_some(struct kafka_group *group, struct mono now) {
-    if (group->committing || !kafka_hand_has_settled(group->hand) || now.ms < group->next_commit.ms)
+    if (group->committing || !kafka_inflight_has_settled(group->inflight) ||
+        now.ms < group->next_commit.ms)
         return;
     rd_kafka_topic_partition_list_t *list = settled_offsets(group);
     group->next_commit = mono_after(now, KAFKA_COMMIT_EVERY_MS);

@@ -24,11 +24,11 @@ static void let_go(struct spent *spent) {
         rd_kafka_message_destroy(spent->records[i]);
 }
 
-static struct kafka_hand_record take_record(const struct kafka_group *group,
-                                            const struct kafka_feed *feed,
-                                            const rd_kafka_message_t *record) {
-    return (struct kafka_hand_record){kafka_message_new(record, &feed->head, group->pool),
-                                      record->offset, kafka_message_print(record)};
+static struct kafka_inflight_record take_record(const struct kafka_group *group,
+                                                const struct kafka_feed *feed,
+                                                const rd_kafka_message_t *record) {
+    return (struct kafka_inflight_record){kafka_message_new(record, &feed->head, group->pool),
+                                          record->offset, kafka_message_print(record)};
 }
 
 /* ---- reading ahead ---- */
@@ -59,8 +59,8 @@ static void prod(struct kafka_group *group, int32_t number, size_t typical_bytes
 
 /* ---- reading ---- */
 
-static void put(struct kafka_group *group, int32_t number, const struct kafka_hand_record *records,
-                size_t count) {
+static void put(struct kafka_group *group, int32_t number,
+                const struct kafka_inflight_record *records, size_t count) {
     int64_t low = 0, high = -1;
     uint64_t bytes = 0;
     if (count == 0)
@@ -71,7 +71,7 @@ static void put(struct kafka_group *group, int32_t number, const struct kafka_ha
     }
     int64_t last = records[count - 1].offset;
     rd_kafka_get_watermark_offsets(group->client, group->url->topic.ptr, number, &low, &high);
-    kafka_hand_put(group->hand, number, records, count, high);
+    kafka_inflight_put(group->inflight, number, records, count, high);
     prod(group, number, bytes / count, high - last - 1);
     group->alive = group->fed = true;
 }
@@ -81,16 +81,17 @@ static void put(struct kafka_group *group, int32_t number, const struct kafka_ha
 static size_t read_most(const struct kafka_group *group) {
     uint64_t bytes = 0;
     for (size_t i = 0; i < group->feed_count; i++)
-        bytes += kafka_detour_bytes(&group->feeds[i].detour);
-    return bytes < KAFKA_HAND_BYTES_MAX ? KAFKA_READ_MAX : 1;
+        bytes += pointer_queue_bytes(&group->feeds[i].pointers);
+    return bytes < KAFKA_INFLIGHT_BYTES_MAX ? KAFKA_READ_MAX : 1;
 }
 
 /* Up to `most`. True: there may be more. */
 static bool read_some(struct kafka_group *group, int32_t number, size_t most, struct spent *spent) {
     struct kafka_feed *feed = &group->feeds[number];
-    struct kafka_hand_record taken[KAFKA_READ_MAX];
+    struct kafka_inflight_record taken[KAFKA_READ_MAX];
     rd_kafka_message_t **records = spent->records + spent->count;
-    size_t room = feed->detour.count ? 0 : kafka_hand_room(group->hand, number), count = 0;
+    size_t room = feed->pointers.count ? 0 : kafka_inflight_room(group->inflight, number),
+           count = 0;
     size_t want = room < most ? room : most;
     ssize_t got = want ? rd_kafka_consume_batch_queue(feed->queue, 0, records, want) : 0;
     for (ssize_t i = 0; i < got; i++) {
@@ -101,7 +102,7 @@ static bool read_some(struct kafka_group *group, int32_t number, size_t most, st
             kafka_client_trouble(group->url, records[i]->err, rd_kafka_message_errstr(records[i]),
                                  &group->last);
     }
-    put(group, number, taken, kafka_detour_begin(&feed->detour, taken, count));
+    put(group, number, taken, pointer_queue_begin(&feed->pointers, taken, count));
     spent->count += got > 0 ? (size_t)got : 0;
     return want > 0 && got == (ssize_t)want;
 }
@@ -138,11 +139,11 @@ static void follow(struct kafka_group *group, int32_t number, struct clock *cloc
     struct err err;
     int64_t wait_ms = feed->follow_ms ? feed->follow_ms : KAFKA_FOLLOW_MS;
     struct mono until = mono_after(clock_now(clock).mono, wait_ms);
-    enum status status = kafka_follow_some(&group->follow, feed->detour.records, feed->detour.count,
-                                           clock, until, &err);
-    size_t clear = kafka_detour_clear(&feed->detour);
-    put(group, number, feed->detour.records, clear);
-    kafka_detour_leave(&feed->detour, clear);
+    enum status status = kafka_follow_some(&group->follow, feed->pointers.records,
+                                           feed->pointers.count, clock, until, &err);
+    size_t clear = pointer_queue_clear(&feed->pointers);
+    put(group, number, feed->pointers.records, clear);
+    pointer_queue_leave(&feed->pointers, clear);
     if (status == STATUS_OK) {
         feed->told = false;
         feed->follow_ms = 0;
@@ -156,8 +157,8 @@ static void follow(struct kafka_group *group, int32_t number, struct clock *cloc
 
 static bool may_follow(struct kafka_group *group, int32_t number, struct mono now) {
     const struct kafka_feed *feed = &group->feeds[number];
-    return feed->detour.count > 0 && now.ms >= feed->next_follow.ms &&
-           kafka_hand_room(group->hand, number) > 0;
+    return feed->pointers.count > 0 && now.ms >= feed->next_follow.ms &&
+           kafka_inflight_room(group->inflight, number) > 0;
 }
 
 bool kafka_feed_follow(struct kafka_group *group, struct clock *clock) {
@@ -172,9 +173,9 @@ bool kafka_feed_follow(struct kafka_group *group, struct clock *clock) {
     return false;
 }
 
-bool kafka_feed_has_detour(const struct kafka_group *group) {
+bool kafka_feed_has_pointer(const struct kafka_group *group) {
     for (size_t i = 0; i < group->feed_count; i++)
-        if (group->feeds[i].detour.count > 0)
+        if (group->feeds[i].pointers.count > 0)
             return true;
     return false;
 }

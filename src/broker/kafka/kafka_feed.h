@@ -10,6 +10,6 @@ bool kafka_feed_read(struct kafka_group *group);
 /* Pointers are followed, for a bounded time; what cannot be is tried again a little later, and its
  * partition is not read further until then. True: there may be more. */
 bool kafka_feed_follow(struct kafka_group *group, struct clock *clock);
-bool kafka_feed_has_detour(const struct kafka_group *group); /* one is to be followed */
+bool kafka_feed_has_pointer(const struct kafka_group *group); /* one is to be followed */
 
 #endif

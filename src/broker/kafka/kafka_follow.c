@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "broker/kafka/kafka_place.h"
+#include "broker/kafka/partition_fetch.h"
 
 enum {
     KAFKA_FOLLOW_MAX = 32,   /* pointers in one go: their records are in memory together */
@@ -26,8 +26,8 @@ struct trip {
     struct mono until;
     struct kafka_want wants[KAFKA_FOLLOW_MAX]; /* by place */
     size_t want_count;
-    struct kafka_place places[KAFKA_FOLLOW_MAX];
-    size_t place_count, reading; /* reading: so many of those are */
+    struct partition_fetch fetches[KAFKA_FOLLOW_MAX];
+    size_t fetch_count, reading; /* reading: so many of those are */
     rd_kafka_queue_t *queue;
 };
 
@@ -37,8 +37,8 @@ static int left_ms(const struct trip *trip) {
 }
 
 /* No answer; the pointers that are left stay what they are. */
-static enum status trouble(struct kafka_place *place, rd_kafka_resp_err_t code) {
-    return kafka_client_trouble(&place->url, code, NULL, &place->err);
+static enum status trouble(struct partition_fetch *fetch, rd_kafka_resp_err_t code) {
+    return kafka_client_trouble(&fetch->url, code, NULL, &fetch->err);
 }
 
 /* ---- what there is ---- */
@@ -51,44 +51,45 @@ static const rd_kafka_metadata_topic_t *find_topic(const struct rd_kafka_metadat
     return NULL;
 }
 
-static rd_kafka_resp_err_t look_up(const struct kafka_place *place,
+static rd_kafka_resp_err_t look_up(const struct partition_fetch *fetch,
                                    const struct rd_kafka_metadata *metadata) {
-    const rd_kafka_metadata_topic_t *topic = find_topic(metadata, place->url.topic);
+    const rd_kafka_metadata_topic_t *topic = find_topic(metadata, fetch->url.topic);
     if (!topic)
         return RD_KAFKA_RESP_ERR__TIMED_OUT;
     if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR)
         return topic->err;
     for (int i = 0; i < topic->partition_cnt; i++)
-        if (topic->partitions[i].id == place->partition)
+        if (topic->partitions[i].id == fetch->partition)
             return topic->partitions[i].leader < 0 ? RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE
                                                    : RD_KAFKA_RESP_ERR_NO_ERROR;
     return RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION;
 }
 
 /* Of a topic that is new, not every broker has heard. */
-static void judge(const struct trip *trip, struct kafka_place *place, rd_kafka_resp_err_t code) {
+static void judge(const struct trip *trip, struct partition_fetch *fetch,
+                  rd_kafka_resp_err_t code) {
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
         return;
-    if (trouble(place, code) == STATUS_NOT_FOUND &&
-        !kafka_place_young(place, clock_now(trip->clock).wall))
-        kafka_place_missing(place, place->err.text);
+    if (trouble(fetch, code) == STATUS_NOT_FOUND &&
+        !partition_fetch_young(fetch, clock_now(trip->clock).wall))
+        partition_fetch_missing(fetch, fetch->err.text);
 }
 
 static void ask_topics(struct trip *trip) {
     const struct rd_kafka_metadata *metadata = NULL;
     rd_kafka_resp_err_t code =
         kafka_client_ask(trip->follow->client, NULL, left_ms(trip), &metadata);
-    for (size_t i = 0; i < trip->place_count; i++)
-        judge(trip, &trip->places[i], metadata ? look_up(&trip->places[i], metadata) : code);
+    for (size_t i = 0; i < trip->fetch_count; i++)
+        judge(trip, &trip->fetches[i], metadata ? look_up(&trip->fetches[i], metadata) : code);
     if (metadata)
         rd_kafka_metadata_destroy(metadata);
 }
 
-static bool ask_end(const struct trip *trip, struct kafka_place *place, int64_t which,
+static bool ask_end(const struct trip *trip, struct partition_fetch *fetch, int64_t which,
                     int64_t *out) {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_t *one =
-        rd_kafka_topic_partition_list_add(list, place->url.topic.ptr, place->partition);
+        rd_kafka_topic_partition_list_add(list, fetch->url.topic.ptr, fetch->partition);
     one->offset = which;
     rd_kafka_resp_err_t code =
         rd_kafka_offsets_for_times(trip->follow->client, list, left_ms(trip));
@@ -99,107 +100,108 @@ static bool ask_end(const struct trip *trip, struct kafka_place *place, int64_t 
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR && *out < 0)
         code = RD_KAFKA_RESP_ERR__TIMED_OUT;
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
-        trouble(place, code);
+        trouble(fetch, code);
     return code == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
 /* ---- reading ---- */
 
-static void start(struct trip *trip, struct kafka_place *place) {
-    place->reading = rd_kafka_consume_start_queue(place->topic, place->partition,
-                                                  kafka_place_next(place), trip->queue) == 0;
-    if (place->reading)
+static void start(struct trip *trip, struct partition_fetch *fetch) {
+    fetch->reading = rd_kafka_consume_start_queue(fetch->topic, fetch->partition,
+                                                  partition_fetch_next(fetch), trip->queue) == 0;
+    if (fetch->reading)
         trip->reading++;
     else
-        trouble(place, rd_kafka_last_error());
+        trouble(fetch, rd_kafka_last_error());
 }
 
-static void stop(struct trip *trip, struct kafka_place *place) {
-    if (!place->reading)
+static void stop(struct trip *trip, struct partition_fetch *fetch) {
+    if (!fetch->reading)
         return;
-    rd_kafka_consume_stop(place->topic, place->partition);
-    place->reading = false;
+    rd_kafka_consume_stop(fetch->topic, fetch->partition);
+    fetch->reading = false;
     trip->reading--;
 }
 
 /* The log ends before what is wanted, or begins behind it. A leader that is new may not know yet
  * how far the log goes; asked for its end, it says so. */
-static void look_outside(struct trip *trip, struct kafka_place *place) {
+static void look_outside(struct trip *trip, struct partition_fetch *fetch) {
     int64_t low = 0, high = 0;
-    size_t before = place->count - place->next;
-    stop(trip, place);
-    if (!ask_end(trip, place, RD_KAFKA_OFFSET_BEGINNING, &low) ||
-        !ask_end(trip, place, RD_KAFKA_OFFSET_END, &high))
+    size_t before = fetch->count - fetch->next;
+    stop(trip, fetch);
+    if (!ask_end(trip, fetch, RD_KAFKA_OFFSET_BEGINNING, &low) ||
+        !ask_end(trip, fetch, RD_KAFKA_OFFSET_END, &high))
         return;
-    kafka_place_span(place, low, high);
-    if (kafka_place_done(place))
+    partition_fetch_span(fetch, low, high);
+    if (partition_fetch_done(fetch))
         return;
-    if (place->count - place->next < before)
-        start(trip, place);
+    if (fetch->count - fetch->next < before)
+        start(trip, fetch);
     else /* it has changed since */
-        trouble(place, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE);
+        trouble(fetch, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE);
 }
 
-static void leap(struct trip *trip, struct kafka_place *place, int64_t from) {
-    if (kafka_place_done(place) || kafka_place_next(place) - from <= KAFKA_FOLLOW_NEAR)
+static void leap(struct trip *trip, struct partition_fetch *fetch, int64_t from) {
+    if (partition_fetch_done(fetch) || partition_fetch_next(fetch) - from <= KAFKA_FOLLOW_NEAR)
         return;
-    rd_kafka_resp_err_t code =
-        rd_kafka_seek(place->topic, place->partition, kafka_place_next(place), left_ms(trip) + 1);
+    rd_kafka_resp_err_t code = rd_kafka_seek(fetch->topic, fetch->partition,
+                                             partition_fetch_next(fetch), left_ms(trip) + 1);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
         return;
-    trouble(place, code);
-    stop(trip, place);
+    trouble(fetch, code);
+    stop(trip, fetch);
 }
 
-static void take(struct trip *trip, struct kafka_place *place, const rd_kafka_message_t *record) {
+static void take(struct trip *trip, struct partition_fetch *fetch,
+                 const rd_kafka_message_t *record) {
     switch ((int)record->err) {
     case RD_KAFKA_RESP_ERR_NO_ERROR:
-        kafka_place_take(place, record);
-        leap(trip, place, record->offset);
+        partition_fetch_take(fetch, record);
+        leap(trip, fetch, record->offset);
         break;
     case RD_KAFKA_RESP_ERR__PARTITION_EOF:
-        kafka_place_pass(place, record->offset);
-        if (!kafka_place_done(place))
-            look_outside(trip, place);
+        partition_fetch_pass(fetch, record->offset);
+        if (!partition_fetch_done(fetch))
+            look_outside(trip, fetch);
         break;
     case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
     case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
-        look_outside(trip, place);
+        look_outside(trip, fetch);
         break;
     default:
-        trouble(place, record->err);
-        stop(trip, place);
+        trouble(fetch, record->err);
+        stop(trip, fetch);
     }
-    if (kafka_place_done(place))
-        stop(trip, place);
+    if (partition_fetch_done(fetch))
+        stop(trip, fetch);
 }
 
-static struct kafka_place *find_place(struct trip *trip, const rd_kafka_message_t *record) {
-    for (size_t i = 0; record->rkt && i < trip->place_count; i++) {
-        struct kafka_place *place = &trip->places[i];
-        if (place->reading && place->partition == record->partition &&
-            bytes_is(place->url.topic, rd_kafka_topic_name(record->rkt)))
-            return place;
+static struct partition_fetch *find_fetch(struct trip *trip, const rd_kafka_message_t *record) {
+    for (size_t i = 0; record->rkt && i < trip->fetch_count; i++) {
+        struct partition_fetch *fetch = &trip->fetches[i];
+        if (fetch->reading && fetch->partition == record->partition &&
+            bytes_is(fetch->url.topic, rd_kafka_topic_name(record->rkt)))
+            return fetch;
     }
     return NULL;
 }
 
 static void read_places(struct trip *trip) {
-    for (size_t i = 0; i < trip->place_count; i++)
-        if (!kafka_place_done(&trip->places[i]) && !trip->places[i].err.text[0])
-            start(trip, &trip->places[i]);
+    for (size_t i = 0; i < trip->fetch_count; i++)
+        if (!partition_fetch_done(&trip->fetches[i]) && !trip->fetches[i].err.text[0])
+            start(trip, &trip->fetches[i]);
     for (int ms = left_ms(trip); trip->reading > 0 && ms > 0; ms = left_ms(trip)) {
         rd_kafka_message_t *record = rd_kafka_consume_queue(trip->queue, ms);
-        struct kafka_place *place = record ? find_place(trip, record) : NULL;
-        if (place)
-            take(trip, place, record);
+        struct partition_fetch *fetch = record ? find_fetch(trip, record) : NULL;
+        if (fetch)
+            take(trip, fetch, record);
         if (record)
             rd_kafka_message_destroy(record);
     }
-    for (size_t i = 0; i < trip->place_count; i++) {
-        if (trip->places[i].reading)
-            trouble(&trip->places[i], RD_KAFKA_RESP_ERR__TIMED_OUT);
-        stop(trip, &trip->places[i]);
+    for (size_t i = 0; i < trip->fetch_count; i++) {
+        if (trip->fetches[i].reading)
+            trouble(&trip->fetches[i], RD_KAFKA_RESP_ERR__TIMED_OUT);
+        stop(trip, &trip->fetches[i]);
     }
 }
 
@@ -234,7 +236,7 @@ static int by_place(const void *one, const void *other) {
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static size_t find_wants(struct kafka_hand_record *records, size_t count,
+static size_t find_wants(struct kafka_inflight_record *records, size_t count,
                          struct kafka_want wants[KAFKA_FOLLOW_MAX]) {
     size_t found = 0;
     for (size_t i = 0; i < count && found < KAFKA_FOLLOW_MAX; i++)
@@ -251,17 +253,17 @@ static size_t of_one_partition(const struct kafka_want *wants, size_t count) {
 }
 
 static void open_place(struct trip *trip, struct kafka_want *wants, size_t count) {
-    struct kafka_place *place = &trip->places[trip->place_count++];
-    *place = (struct kafka_place){.url = *trip->follow->url,
-                                  .partition = wants->to.partition,
-                                  .wants = wants,
-                                  .count = count,
-                                  .pool = trip->follow->pool};
-    place->url.topic = bytes_of(wants->to.topic);
-    kafka_message_head(place->url.topic, place->partition, &place->head);
-    place->topic = rd_kafka_topic_new(trip->follow->client, wants->to.topic, NULL);
-    if (!place->topic)
-        trouble(place, rd_kafka_last_error());
+    struct partition_fetch *fetch = &trip->fetches[trip->fetch_count++];
+    *fetch = (struct partition_fetch){.url = *trip->follow->url,
+                                      .partition = wants->to.partition,
+                                      .wants = wants,
+                                      .count = count,
+                                      .pool = trip->follow->pool};
+    fetch->url.topic = bytes_of(wants->to.topic);
+    kafka_message_head(fetch->url.topic, fetch->partition, &fetch->head);
+    fetch->topic = rd_kafka_topic_new(trip->follow->client, wants->to.topic, NULL);
+    if (!fetch->topic)
+        trouble(fetch, rd_kafka_last_error());
 }
 
 static void go(struct trip *trip) {
@@ -275,24 +277,24 @@ static void go(struct trip *trip) {
     ask_topics(trip);
     read_places(trip);
     rd_kafka_queue_destroy(trip->queue);
-    for (size_t i = 0; i < trip->place_count; i++)
-        if (trip->places[i].topic)
-            rd_kafka_topic_destroy(trip->places[i].topic);
+    for (size_t i = 0; i < trip->fetch_count; i++)
+        if (trip->fetches[i].topic)
+            rd_kafka_topic_destroy(trip->fetches[i].topic);
 }
 
 /* The first pointer holds up all others: whether that was answered is what counts. */
-static enum status tell(const struct trip *trip, const struct kafka_hand_record *first,
+static enum status tell(const struct trip *trip, const struct kafka_inflight_record *first,
                         struct err *err) {
     struct kafka_pointer to;
     if (!kafka_pointer_read(first->held, &to))
         return STATUS_OK;
-    for (size_t i = 0; i < trip->place_count; i++)
-        if (kafka_pointer_same_partition(&trip->places[i].wants->to, &to))
-            *err = trip->places[i].err;
+    for (size_t i = 0; i < trip->fetch_count; i++)
+        if (kafka_pointer_same_partition(&trip->fetches[i].wants->to, &to))
+            *err = trip->fetches[i].err;
     return err->status;
 }
 
-enum status kafka_follow_some(struct kafka_follow *follow, struct kafka_hand_record *records,
+enum status kafka_follow_some(struct kafka_follow *follow, struct kafka_inflight_record *records,
                               size_t count, struct clock *clock, struct mono until,
                               struct err *err) {
     if (!open_client(follow, err))
@@ -304,7 +306,7 @@ enum status kafka_follow_some(struct kafka_follow *follow, struct kafka_hand_rec
     trip->want_count = find_wants(records, count, trip->wants);
     enum status status = STATUS_OK;
     if (trip->want_count > 0) {
-        const struct kafka_hand_record *first = trip->wants[0].record;
+        const struct kafka_inflight_record *first = trip->wants[0].record;
         go(trip);
         status = tell(trip, first, err);
     }

@@ -6,7 +6,7 @@
 #define BROKER_KAFKA_FOLLOW_H
 
 #include "broker/kafka/kafka_client.h"
-#include "broker/kafka/kafka_hand.h"
+#include "broker/kafka/kafka_inflight.h"
 #include "port/clock.h"
 
 struct kafka_follow {
@@ -17,7 +17,7 @@ struct kafka_follow {
 
 /* Follows some of the pointers among the records, the first ones, and waits until then at most.
  * OK: the first was answered. Else err says why not. */
-enum status kafka_follow_some(struct kafka_follow *follow, struct kafka_hand_record *records,
+enum status kafka_follow_some(struct kafka_follow *follow, struct kafka_inflight_record *records,
                               size_t count, struct clock *clock, struct mono until,
                               struct err *err);
 /* Ends the client; another is made when it is needed. */

@@ -49,7 +49,7 @@ static void open_feed(struct kafka_group *group, int32_t number) {
     rd_kafka_queue_cb_event_enable(queue, on_event, group->bell);
     group->feeds[number] = (struct kafka_feed){.queue = queue};
     kafka_message_head(group->url->topic, number, &group->feeds[number].head);
-    kafka_hand_assign(group->hand, number);
+    kafka_inflight_assign(group->inflight, number);
 }
 
 static void close_feed(struct kafka_group *group, int32_t number) {
@@ -59,8 +59,8 @@ static void close_feed(struct kafka_group *group, int32_t number) {
     rd_kafka_queue_cb_event_enable(feed->queue, NULL, NULL);
     rd_kafka_queue_destroy(feed->queue);
     feed->queue = NULL;
-    kafka_detour_free(&feed->detour); /* it is read again by whoever has the partition */
-    kafka_hand_revoke(group->hand, number);
+    pointer_queue_free(&feed->pointers); /* it is read again by whoever has the partition */
+    kafka_inflight_revoke(group->inflight, number);
 }
 
 static rd_kafka_topic_partition_list_t *our_partitions(const struct kafka_group *group) {
@@ -73,7 +73,7 @@ static rd_kafka_topic_partition_list_t *our_partitions(const struct kafka_group 
 }
 
 static void pause_or_resume(struct kafka_group *group) {
-    bool pause = !kafka_hand_wanted(group->hand);
+    bool pause = !kafka_inflight_wanted(group->inflight);
     if (pause == group->paused)
         return;
     rd_kafka_topic_partition_list_t *list = our_partitions(group);
@@ -89,7 +89,7 @@ static void pause_or_resume(struct kafka_group *group) {
 
 static void assign(struct kafka_group *group, const rd_kafka_topic_partition_list_t *list) {
     /* The feeds come first, so that no record goes elsewhere. */
-    kafka_hand_join(group->hand);
+    kafka_inflight_join(group->inflight);
     for (int i = 0; i < list->cnt; i++)
         open_feed(group, list->elems[i].partition);
     rd_kafka_assign(group->client, list);
@@ -169,7 +169,8 @@ static bool open_client(struct kafka_group *group, struct err *err) {
 
 /* A group that we did not join yet is not disturbed by our looking at it. */
 static bool may_join(const struct kafka_group *group) {
-    return !group->subscribed && group->partition_count > 0 && kafka_hand_wanted(group->hand);
+    return !group->subscribed && group->partition_count > 0 &&
+           kafka_inflight_wanted(group->inflight);
 }
 
 static void subscribe(struct kafka_group *group) {
@@ -242,8 +243,8 @@ static void probe(struct kafka_group *group, struct mono now) {
         return;
     }
     group->last = (struct err){STATUS_OK, ""};
-    kafka_hand_topic(group->hand, group->partition_count);
-    if (!group->joined && kafka_hand_wanted(group->hand))
+    kafka_inflight_topic(group->inflight, group->partition_count);
+    if (!group->joined && kafka_inflight_wanted(group->inflight))
         group->next_probe = mono_after(now, KAFKA_PROBE_SOON_MS);
     else if (!is_connected(group))
         connection_state_made(group->state, now);
@@ -256,7 +257,7 @@ static void trim(struct kafka_group *group, struct mono now) {
         return;
     if (!group->fed)
         pool_trim(group->pool);
-    if (!group->fed && !kafka_feed_has_detour(group))
+    if (!group->fed && !kafka_feed_has_pointer(group))
         kafka_follow_close(&group->follow);
     group->fed = false;
     group->next_trim = mono_after(now, KAFKA_TRIM_MS);
@@ -309,7 +310,7 @@ struct mono kafka_group_turn(struct kafka_group *group, struct clock *clock) {
         return group->state->next_try;
     kafka_lag_look(group, now);
     trim(group, now);
-    bool to_commit = !group->committing && kafka_hand_has_settled(group->hand);
+    bool to_commit = !group->committing && kafka_inflight_has_settled(group->inflight);
     struct mono sleep = mono_after(now, KAFKA_SLEEP_MS);
     return more ? now : to_commit ? mono_earlier(group->next_commit, sleep) : sleep;
 }

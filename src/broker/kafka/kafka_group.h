@@ -1,5 +1,5 @@
 /* kafka_group: our member of a consumer group. It reads the partitions that the group gives us into
- * a kafka_hand, commits what is settled there, and notices trouble. Everything is called on the
+ * a kafka_inflight, commits what is settled there, and notices trouble. Everything is called on the
  * source's thread; librdkafka's own threads only ring the bell.
  *
  *   watching ──wanted──▶ joining ──assigned──▶ reading ⇄ paused (not wanted)
@@ -10,33 +10,33 @@
  * back at once; while it is away, they wait for it until its session is over.
  *
  * Each partition has a queue of its own in librdkafka, which is read only while there is room, so
- * that a partition whose ledger is full, or whose next record is a pointer that cannot be followed,
- * holds up no other. */
+ * that a partition whose offset tracker is full, or whose next record is a pointer that cannot be
+ * followed, holds up no other. */
 #ifndef BROKER_KAFKA_GROUP_H
 #define BROKER_KAFKA_GROUP_H
 
 #include "base/mailbox.h"
 #include "broker/common/connection_state.h"
-#include "broker/kafka/kafka_detour.h"
+#include "broker/kafka/pointer_queue.h"
 #include "broker/kafka/kafka_follow.h"
 #include "broker/kafka/kafka_message.h"
 
 /* One partition's records. */
 struct kafka_feed {
-    rd_kafka_queue_t *queue;    /* NULL: not ours */
-    bool looked;                /* its committed offset is known */
-    struct kafka_head head;     /* of its records' texts */
-    struct kafka_detour detour; /* read, and not in the hand: a pointer is to be followed */
-    bool told;                  /* people know that it cannot be … */
-    int64_t follow_ms;          /* … how long it is waited for; 0: as long as at first … */
-    struct mono next_follow;    /* … and not before this */
-    size_t most;                /* records that lay in it, at most, since it was last prodded */
+    rd_kafka_queue_t *queue;       /* NULL: not ours */
+    bool looked;                   /* its committed offset is known */
+    struct kafka_head head;        /* of its records' texts */
+    struct pointer_queue pointers; /* read, and not in flight: a pointer is to be followed */
+    bool told;                     /* people know that it cannot be … */
+    int64_t follow_ms;             /* … how long it is waited for; 0: as long as at first … */
+    struct mono next_follow;       /* … and not before this */
+    size_t most;                   /* records that lay in it, at most, since it was last prodded */
 };
 
 struct kafka_group {
     const struct kafka_url *url;
     const char *member; /* our name in the group, the same in every life */
-    struct kafka_hand *hand;
+    struct kafka_inflight *inflight;
     struct connection_state *state;
     struct mailbox *bell;
     struct pool *pool;          /* of what records become */

@@ -27,21 +27,21 @@ static int64_t position(const struct kafka_group *group, int32_t number) {
     return offset;
 }
 
-/* All that was read is in the hand, where this thread put it, unless it is on a detour. */
+/* All that was read is in flight, where this thread put it, unless it waits behind a pointer. */
 static void note_end(struct kafka_group *group, int32_t number, int64_t high) {
-    if (high >= 0 && group->feeds[number].detour.count == 0 && position(group, number) >= high)
-        kafka_hand_at_end(group->hand, number);
+    if (high >= 0 && group->feeds[number].pointers.count == 0 && position(group, number) >= high)
+        kafka_inflight_at_end(group->inflight, number);
     else
-        kafka_hand_seen(group->hand, number, -1, high);
+        kafka_inflight_seen(group->inflight, number, -1, high);
 }
 
 static void note_from(struct kafka_group *group, int32_t number, int64_t committed, int64_t high) {
     if (!group->subscribed) {
-        kafka_hand_watch(group->hand, number, committed, high);
+        kafka_inflight_watch(group->inflight, number, committed, high);
         return;
     }
     group->feeds[number].looked |= committed >= 0;
-    kafka_hand_seen(group->hand, number, committed, high);
+    kafka_inflight_seen(group->inflight, number, committed, high);
 }
 
 /* Where the group stands, or will begin where it has no offset that is still there. */
@@ -81,8 +81,8 @@ static void sort_out(struct kafka_group *group, int32_t number,
         return;
     if (!member || !group->feeds[number].looked) {
         rd_kafka_topic_partition_list_add(unknown, topic, number);
-    } else if (group->paused || kafka_hand_is_full(group->hand, number) ||
-               group->feeds[number].detour.count > 0) {
+    } else if (group->paused || kafka_inflight_is_full(group->inflight, number) ||
+               group->feeds[number].pointers.count > 0) {
         rd_kafka_topic_partition_list_add(idle, topic, number);
     } else {
         rd_kafka_get_watermark_offsets(group->client, topic, number, &low, &high);

@@ -13,7 +13,7 @@
 
 #include "base/list.h"
 #include "base/memory.h"
-#include "broker/kafka/kafka_detour.h"
+#include "broker/kafka/pointer_queue.h"
 #include "broker/kafka/kafka_follow.h"
 #include "broker/kafka/kafka_message.h"
 
@@ -38,9 +38,9 @@ struct kafka_peek {
     struct kafka_url url;
     rd_kafka_t *client; /* NULL: not made */
     struct kafka_follow follow;
-    struct kafka_detour detour; /* read, and not given: a pointer is to be followed */
-    int64_t follow_ms;          /* … for so long in one call */
-    struct err missed;          /* why pointers were left out; no text: none was */
+    struct pointer_queue pointers; /* read, and not given: a pointer is to be followed */
+    int64_t follow_ms;             /* … for so long in one call */
+    struct err missed;             /* why pointers were left out; no text: none was */
     struct place *places;
     size_t place_count;     /* partitions; 0: not found yet */
     size_t measured, over;  /* of those */
@@ -225,10 +225,10 @@ static enum status read_some(struct kafka_peek *kafka, struct message **out, siz
 
 /* What stands before the first pointer is given; the rest waits until that is followed. */
 static size_t set_aside(struct kafka_peek *kafka, struct message *const *held, size_t count) {
-    struct kafka_hand_record *records = memory_array(count, sizeof *records);
+    struct kafka_inflight_record *records = memory_array(count, sizeof *records);
     for (size_t i = 0; i < count; i++)
-        records[i] = (struct kafka_hand_record){.held = held[i]};
-    size_t clear = kafka_detour_begin(&kafka->detour, records, count);
+        records[i] = (struct kafka_inflight_record){.held = held[i]};
+    size_t clear = pointer_queue_begin(&kafka->pointers, records, count);
     free(records);
     return clear;
 }
@@ -243,27 +243,27 @@ static void leave_out(struct kafka_peek *kafka, const struct err *err) {
         return;
     if (!kafka->missed.text[0])
         kafka->missed = *err;
-    kafka_detour_drop(&kafka->detour);
+    pointer_queue_drop(&kafka->pointers);
     heard(kafka);
 }
 
 static enum status follow(struct kafka_peek *kafka, struct message **out, size_t max, size_t *count,
                           struct err *err) {
-    struct kafka_detour *detour = &kafka->detour;
+    struct pointer_queue *pointers = &kafka->pointers;
     struct mono until = mono_after(clock_now(kafka->clock).mono, kafka->follow_ms);
-    enum status status =
-        kafka_follow_some(&kafka->follow, detour->records, detour->count, kafka->clock, until, err);
+    enum status status = kafka_follow_some(&kafka->follow, pointers->records, pointers->count,
+                                           kafka->clock, until, err);
     if (status == STATUS_OK) {
         heard(kafka);
     } else {
         kafka->follow_ms = duration_doubled(kafka->follow_ms, KAFKA_PEEK_FOLLOW_MS);
         leave_out(kafka, err);
     }
-    size_t clear = kafka_detour_clear(detour);
+    size_t clear = pointer_queue_clear(pointers);
     *count = clear < max ? clear : max;
     for (size_t i = 0; i < *count; i++)
-        out[i] = detour->records[i].held;
-    kafka_detour_leave(detour, *count);
+        out[i] = pointers->records[i].held;
+    pointer_queue_leave(pointers, *count);
     return *count > 0 ? STATUS_OK : STATUS_TIMEOUT;
 }
 
@@ -308,12 +308,13 @@ static enum status next(struct peek *peek, struct message **out, size_t max, siz
         if (status == STATUS_OK)
             status = assign(kafka, err);
     }
-    if (status == STATUS_OK && kafka->detour.count == 0) {
+    if (status == STATUS_OK && kafka->pointers.count == 0) {
         status = read_some(kafka, out, max, count, until, err);
         *count = set_aside(kafka, out, *count);
     }
     if (status == STATUS_OK && *count == 0)
-        status = kafka->detour.count > 0 ? follow(kafka, out, max, count, err) : finish(kafka, err);
+        status =
+            kafka->pointers.count > 0 ? follow(kafka, out, max, count, err) : finish(kafka, err);
     return harmless(status);
 }
 
@@ -324,7 +325,7 @@ static void peek_free(struct peek *peek) {
         rd_kafka_destroy(kafka->client);
     }
     kafka_follow_close(&kafka->follow);
-    kafka_detour_free(&kafka->detour);
+    pointer_queue_free(&kafka->pointers);
     arena_free(&kafka->arena);
     free(kafka->places);
     free(kafka);

@@ -14,7 +14,7 @@ struct kafka_source {
     struct arena arena; /* the texts of url and group */
     struct kafka_url url;
     struct connection_state state;
-    struct kafka_hand hand;
+    struct kafka_inflight inflight;
     struct mailbox bell; /* wakes the thread; no mail comes */
     struct kafka_group group;
     atomic_bool closing;
@@ -38,37 +38,37 @@ static size_t source_receive(struct broker *broker, struct instant now, struct m
                              size_t max) {
     struct kafka_source *source = self(broker);
     size_t count;
-    if (kafka_hand_receive(&source->hand, now.mono, out, max, &count))
+    if (kafka_inflight_receive(&source->inflight, now.mono, out, max, &count))
         mailbox_ring(&source->bell);
     return count;
 }
 
 static void source_settle(struct broker *broker, struct message *held) {
     struct kafka_source *source = self(broker);
-    if (kafka_hand_settle(&source->hand, held))
+    if (kafka_inflight_settle(&source->inflight, held))
         mailbox_ring(&source->bell);
 }
 
 static void source_hand_back(struct broker *broker, struct message *held_take, struct instant due) {
-    kafka_hand_back(&self(broker)->hand, held_take, due.mono);
+    kafka_inflight_hand_back(&self(broker)->inflight, held_take, due.mono);
 }
 
 static struct mono source_next_wake(struct broker *broker) {
-    return kafka_hand_next_wake(&self(broker)->hand);
+    return kafka_inflight_next_wake(&self(broker)->inflight);
 }
 
 static uint64_t source_lag(struct broker *broker) {
-    return kafka_hand_lag(&self(broker)->hand);
+    return kafka_inflight_lag(&self(broker)->inflight);
 }
 
 static bool source_drained(struct broker *broker) {
-    return kafka_hand_drained(&self(broker)->hand);
+    return kafka_inflight_drained(&self(broker)->inflight);
 }
 
 /* What was read ahead stays at hand: the group keeps the partition for us either way. */
 static void source_want(struct broker *broker, bool wanted) {
     struct kafka_source *source = self(broker);
-    if (kafka_hand_want(&source->hand, wanted))
+    if (kafka_inflight_want(&source->inflight, wanted))
         mailbox_ring(&source->bell);
 }
 
@@ -90,7 +90,7 @@ static void source_free(struct broker *broker) {
     mailbox_ring(&source->bell);
     if (source->started)
         pthread_join(source->thread, NULL);
-    kafka_hand_free(&source->hand);
+    kafka_inflight_free(&source->inflight);
     pool_close(source->group.pool);
     connection_state_free(&source->state);
     mailbox_free(&source->bell);
@@ -139,12 +139,12 @@ struct broker *kafka_source_new(const struct broker_options *options) {
     assert(status == STATUS_OK);
     (void)status;
     connection_state_init_source(&source->state, "kafka", options);
-    kafka_hand_init(&source->hand);
+    kafka_inflight_init(&source->inflight);
     mailbox_init(&source->bell);
     source->group =
         (struct kafka_group){.url = &source->url,
                              .member = member_name(options, source->url.topic, &source->arena),
-                             .hand = &source->hand,
+                             .inflight = &source->inflight,
                              .state = &source->state,
                              .bell = &source->bell,
                              .memory = options->memory,

@@ -107,7 +107,7 @@ static void add(struct redis_place *place, const redisReply *tag, const redisRep
         place->url->list, place->url->id_path, redis_reply_text(tag), redis_reply_text(element));
     held->delivery = arena_dup(&held->arena, redis_reply_text(tag));
     held->redelivered = redelivered;
-    redis_hand_add(place->hand, redis_reply_text(tag), held);
+    redis_inflight_add(place->inflight, redis_reply_text(tag), held);
 }
 
 static bool length(struct redis_place *place, struct bytes command, struct bytes key, uint64_t *sum,
@@ -135,7 +135,7 @@ static bool recover(struct redis_place *place, struct err *err) {
     if (reply->elements > 0)
         qsort(reply->element, reply->elements / 2, 2 * sizeof *reply->element, by_tag);
     for (size_t i = 0; i + 1 < reply->elements; i += 2)
-        if (!redis_hand_knows(place->hand, redis_reply_text(reply->element[i])))
+        if (!redis_inflight_knows(place->inflight, redis_reply_text(reply->element[i])))
             add(place, reply->element[i], reply->element[i + 1], true);
     freeReplyObject(reply);
     return true;
@@ -161,7 +161,7 @@ static bool say_alive(struct redis_place *place, struct err *err) {
 static bool look_for_strays(struct redis_place *place, struct err *err) {
     uint64_t ours = 0;
     return length(place, BYTES("HLEN"), place->hash, &ours, err) &&
-           (ours <= redis_hand_known(place->hand) || recover(place, err));
+           (ours <= redis_inflight_known(place->inflight) || recover(place, err));
 }
 
 static bool tend(struct redis_place *place, struct err *err) {
@@ -210,7 +210,7 @@ static bool take(struct redis_place *place, size_t which, const redisReply *repl
     if (which == 0)
         return true; /* there is something, or the wait is over */
     for (size_t i = 1; i + 1 < reply->elements; i += 2)
-        if (!redis_hand_knows(place->hand, redis_reply_text(reply->element[i])))
+        if (!redis_inflight_knows(place->inflight, redis_reply_text(reply->element[i])))
             add(place, reply->element[i], reply->element[i + 1], false);
     return true;
 }
@@ -239,7 +239,7 @@ static void add_give_back(struct redis_place *place, const struct redis_item *it
 
 static bool give_back(struct redis_place *place, size_t *count, struct err *err) {
     struct redis_item *items[REDIS_AT_ONCE];
-    *count = redis_hand_withdraw(place->hand, items, REDIS_AT_ONCE);
+    *count = redis_inflight_withdraw(place->inflight, items, REDIS_AT_ONCE);
     for (size_t i = 0; i < *count; i++)
         add_give_back(place, items[i]);
     bool good = *count == 0 || redis_connection_send(place->work, err) == STATUS_OK;
@@ -252,9 +252,9 @@ static bool give_back(struct redis_place *place, size_t *count, struct err *err)
         if (reply)
             freeReplyObject(reply);
         if (good)
-            redis_hand_forget(place->hand, &items[i], 1);
+            redis_inflight_forget(place->inflight, &items[i], 1);
         else
-            redis_hand_keep(place->hand, items[i]);
+            redis_inflight_keep(place->inflight, items[i]);
     }
     return good;
 }

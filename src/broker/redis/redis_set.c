@@ -181,7 +181,8 @@ static struct bytes tag_of(const struct redis_set_member *member, struct buf *te
 static size_t ask(struct redis_place *place, size_t room) {
     if (clock_now(place->clock).mono.ms < place->idle_until.ms)
         return 0;
-    redis_set_add_range(place->fetch, place->url, 0, redis_hand_known(place->hand) + room - 1);
+    redis_set_add_range(place->fetch, place->url, 0,
+                        redis_inflight_known(place->inflight) + room - 1);
     return 1;
 }
 
@@ -199,8 +200,8 @@ static bool take(struct redis_place *place, size_t which, const redisReply *repl
         struct redis_set_member member = redis_set_at(place->url, reply, i);
         struct buf text;
         struct bytes tag = tag_of(&member, &text);
-        if (!redis_hand_knows(place->hand, tag)) {
-            redis_hand_add(place->hand, tag, redis_set_message(place->url, &member));
+        if (!redis_inflight_knows(place->inflight, tag)) {
+            redis_inflight_add(place->inflight, tag, redis_set_message(place->url, &member));
             any = true;
         }
         buf_free(&text);
@@ -230,8 +231,8 @@ static void settle(struct redis_place *place, struct redis_item *const *items, s
 static bool give_back(struct redis_place *place, size_t *count, struct err *err) {
     struct redis_item *items[REDIS_AT_ONCE];
     (void)err;
-    *count = redis_hand_withdraw(place->hand, items, REDIS_AT_ONCE);
-    redis_hand_forget(place->hand, items, *count);
+    *count = redis_inflight_withdraw(place->inflight, items, REDIS_AT_ONCE);
+    redis_inflight_forget(place->inflight, items, *count);
     return true;
 }
 
@@ -242,7 +243,7 @@ static bool lag(struct redis_place *place, uint64_t *out, struct err *err) {
                             : NULL;
     if (!reply)
         return false;
-    uint64_t known = redis_hand_known(place->hand);
+    uint64_t known = redis_inflight_known(place->inflight);
     uint64_t all = reply->type == REDIS_REPLY_INTEGER ? (uint64_t)reply->integer : 0;
     *out = all > known ? all - known : 0;
     freeReplyObject(reply);

@@ -5,13 +5,13 @@
 
 #include "base/rng.h"
 #include "broker/redis/redis_connection.h"
-#include "broker/redis/redis_hand.h"
+#include "broker/redis/redis_inflight.h"
 
 enum {
-    REDIS_HAND_MAX = 512,  /* fetched and not yet received */
-    REDIS_AT_ONCE = 256,   /* messages in one fetch, or in one pipeline */
-    REDIS_BLOCK_MS = 5000, /* how long the server waits for something to fetch */
-    REDIS_TEND_MS = 5000,  /* how often we say that we live, and look who does not */
+    REDIS_INFLIGHT_MAX = 512, /* fetched and not yet received */
+    REDIS_AT_ONCE = 256,      /* messages in one fetch, or in one pipeline */
+    REDIS_BLOCK_MS = 5000,    /* how long the server waits for something to fetch */
+    REDIS_TEND_MS = 5000,     /* how often we say that we live, and look who does not */
 };
 
 /* What a shape works with. */
@@ -20,7 +20,7 @@ struct redis_place {
     struct bytes consumer; /* our name there */
     struct clock *clock;
     struct rng *rng;
-    struct redis_hand *hand;
+    struct redis_inflight *inflight;
     struct redis_connection *work;       /* asked and answered at once */
     struct redis_connection *fetch;      /* where the server may take its time */
     struct arena arena;                  /* of the names below */

@@ -1,6 +1,6 @@
 /* One thread talks to the server, over two connections: on one it asks and is answered at once, on
- * the other the server may wait until there is something to fetch. The engine's thread touches the
- * hand alone, and rings.
+ * the other the server may wait until there is something to fetch. The engine's thread touches
+ * only the messages in flight (redis_inflight.h), and rings the bell.
  *
  *   connect ──▶ begin ──▶ ( give back, fetch, settle, tend, wait )* ──▶ lost ──▶ wait a little ─┐
  *      ▲                                                                                        │
@@ -26,7 +26,7 @@ struct redis_source {
     struct redis_url url;
     struct redis_place place;
     const struct redis_shape *shape;
-    struct redis_hand hand;
+    struct redis_inflight inflight;
     struct rng rng;
 
     /* The thread's own: */
@@ -109,7 +109,7 @@ static bool settle_some(struct redis_source *source, struct redis_item **items, 
             freeReplyObject(reply);
         if (!taken)
             return false;
-        redis_hand_forget(&source->hand, items + i, some);
+        redis_inflight_forget(&source->inflight, items + i, some);
     }
     return true;
 }
@@ -117,7 +117,7 @@ static bool settle_some(struct redis_source *source, struct redis_item **items, 
 static bool settle_all(struct redis_source *source, struct err *err) {
     struct redis_item *items[REDIS_AT_ONCE];
     size_t count;
-    while ((count = redis_hand_settled(&source->hand, items, REDIS_AT_ONCE)) > 0)
+    while ((count = redis_inflight_settled(&source->inflight, items, REDIS_AT_ONCE)) > 0)
         if (!settle_some(source, items, count, err))
             return false;
     return true;
@@ -136,7 +136,7 @@ static bool begin(struct redis_source *source, struct err *err) {
     if (source->place.begun || !atomic_load(&source->thread.wanted))
         return true;
     source->place.begun = source->shape->begin(&source->place, err);
-    if (redis_hand_waiting(&source->hand) > 0)
+    if (redis_inflight_waiting(&source->inflight) > 0)
         connection_state_notify(&source->thread.state);
     return source->place.begun;
 }
@@ -148,12 +148,12 @@ static struct mono fetch_until(const struct redis_source *source) {
 /* Unless a fetch is under way. `coming`: at most so many were fetched and are not at hand yet. */
 static bool fetch(struct redis_source *source, size_t coming, struct err *err) {
     const struct source_thread *thread = &source->thread;
-    size_t taken = redis_hand_waiting(&source->hand) + coming;
+    size_t taken = redis_inflight_waiting(&source->inflight) + coming;
     if (source->answers || !source->place.begun || !atomic_load(&thread->wanted) ||
-        atomic_load(&thread->closing) || taken > REDIS_HAND_MAX - REDIS_AT_ONCE)
+        atomic_load(&thread->closing) || taken > REDIS_INFLIGHT_MAX - REDIS_AT_ONCE)
         return true;
-    size_t waiting = redis_hand_waiting(&source->hand);
-    size_t room = ahead_count(&source->hand.ahead, coming, waiting, REDIS_AT_ONCE);
+    size_t waiting = redis_inflight_waiting(&source->inflight);
+    size_t room = ahead_count(&source->inflight.ahead, coming, waiting, REDIS_AT_ONCE);
     if (room == 0)
         return true;
     source->answers = source->shape->ask(&source->place, room);
@@ -189,7 +189,7 @@ static bool read_fetched(struct redis_source *source, struct err *err) {
         if (!taken)
             return false;
     }
-    if (taken && redis_hand_waiting(&source->hand) > 0)
+    if (taken && redis_inflight_waiting(&source->inflight) > 0)
         connection_state_notify(&source->thread.state);
     if (source->answers && now_of(source).ms >= fetch_until(source).ms) {
         err_set(err, STATUS_TIMEOUT, "redis %.*s:%u: the server does not answer",
@@ -204,7 +204,7 @@ static bool tend(struct redis_source *source, struct err *err) {
         return true;
     source->tend_at = mono_after(now_of(source), tend_ms(source));
     bool good = source->shape->tend(&source->place, err);
-    if (redis_hand_waiting(&source->hand) > 0)
+    if (redis_inflight_waiting(&source->inflight) > 0)
         connection_state_notify(&source->thread.state);
     return good;
 }
@@ -286,7 +286,7 @@ static void say_goodbye(struct redis_source *source) {
 static void end(struct broker *broker) {
     struct redis_source *source = self(broker);
     struct redis_item *settled;
-    if (source->place.work || redis_hand_settled(&source->hand, &settled, 1) > 0)
+    if (source->place.work || redis_inflight_settled(&source->inflight, &settled, 1) > 0)
         say_goodbye(source);
     hang_up(source);
 }
@@ -297,35 +297,35 @@ static const struct source_thread_work thread_work = {"redis-source", turn, end}
 
 static size_t receive(struct broker *broker, struct instant now, struct message **out, size_t max) {
     struct redis_source *source = self(broker);
-    size_t got = redis_hand_receive(&source->hand, now.mono, out, max);
+    size_t got = redis_inflight_receive(&source->inflight, now.mono, out, max);
     if (got > 0)
         bell_ring(&source->thread.bell);
     return got;
 }
 
 static void settle(struct broker *broker, struct message *held) {
-    redis_hand_settle(&self(broker)->hand, held);
+    redis_inflight_settle(&self(broker)->inflight, held);
     bell_ring(&self(broker)->thread.bell);
 }
 
 static void hand_back(struct broker *broker, struct message *held, struct instant due) {
-    redis_hand_back(&self(broker)->hand, held, due.mono);
+    redis_inflight_hand_back(&self(broker)->inflight, held, due.mono);
     bell_ring(&self(broker)->thread.bell);
 }
 
 static struct mono next_wake(struct broker *broker) {
-    return redis_hand_next(&self(broker)->hand);
+    return redis_inflight_next(&self(broker)->inflight);
 }
 
 static uint64_t lag(struct broker *broker) {
     struct redis_source *source = self(broker);
-    return atomic_load(&source->thread.waiting) + redis_hand_waiting(&source->hand);
+    return atomic_load(&source->thread.waiting) + redis_inflight_waiting(&source->inflight);
 }
 
 static void redis_free(struct broker *broker) {
     struct redis_source *source = self(broker);
     source_thread_free(&source->thread);
-    redis_hand_free(&source->hand);
+    redis_inflight_free(&source->inflight);
     arena_free(&source->place.arena);
     free(source);
 }
@@ -364,8 +364,8 @@ struct broker *redis_source_new(const struct broker_options *options) {
     source->place.consumer = arena_dup(&source->thread.arena, options->instance);
     source->place.clock = options->clock;
     source->place.rng = &source->rng;
-    source->place.hand = &source->hand;
+    source->place.inflight = &source->inflight;
     rng_seed(&source->rng, options->seed);
-    redis_hand_init(&source->hand, options);
+    redis_inflight_init(&source->inflight, options);
     return &source->thread.broker;
 }

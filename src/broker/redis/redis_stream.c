@@ -31,7 +31,7 @@ static void add(struct redis_place *place, struct bytes entry, const redisReply 
     struct message *held = redis_reply_entry(place->url, entry, pairs);
     held->deliveries = deliveries;
     held->redelivered = deliveries > 1;
-    redis_hand_add(place->hand, entry, held);
+    redis_inflight_add(place->inflight, entry, held);
 }
 
 /* ---- what was given to us before ---- */
@@ -60,7 +60,7 @@ static bool list_pending(struct redis_place *place, struct bytes *after, struct 
         if (row->type != REDIS_REPLY_ARRAY || row->elements < 4)
             continue;
         *after = arena_dup(arena, redis_reply_text(row->element[0]));
-        if (!redis_hand_knows(place->hand, *after))
+        if (!redis_inflight_knows(place->inflight, *after))
             out[(*count)++] = (struct pending){*after, (uint32_t)row->element[3]->integer};
     }
     freeReplyObject(reply);
@@ -131,7 +131,7 @@ static bool say_alive(struct redis_place *place, struct err *err) {
     struct arena arena;
     struct bytes *tags;
     arena_init_heap(&arena, 4096);
-    size_t count = redis_hand_tags(place->hand, &arena, &tags);
+    size_t count = redis_inflight_tags(place->inflight, &arena, &tags);
     bool good = true;
     for (size_t done = 0; good && done < count; done += PAGE) {
         struct bytes words[6 + PAGE] = {BYTES("XCLAIM"), place->url->stream, place->url->group,
@@ -172,10 +172,10 @@ static bool claim_some(struct redis_place *place, char cursor[64], size_t *claim
 /* What is more than we want at hand is claimed the next time. */
 static bool take_over(struct redis_place *place, struct err *err) {
     char cursor[64] = "0-0";
-    size_t known = redis_hand_known(place->hand), claimed = 0;
+    size_t known = redis_inflight_known(place->inflight), claimed = 0;
     do {
         if (known + claimed >= CLAIMED_MAX ||
-            ahead_count(&place->hand->ahead, claimed, known, CLAIM_AT_ONCE) == 0)
+            ahead_count(&place->inflight->ahead, claimed, known, CLAIM_AT_ONCE) == 0)
             break;
         if (!claim_some(place, cursor, &claimed, err))
             return false;
@@ -247,7 +247,7 @@ static bool take(struct redis_place *place, size_t which, const redisReply *repl
         if (!redis_reply_is_entry(entries->element[i]))
             continue;
         struct bytes tag = redis_reply_text(entries->element[i]->element[0]);
-        if (!redis_hand_knows(place->hand, tag)) /* who took over saw it given to us */
+        if (!redis_inflight_knows(place->inflight, tag)) /* who took over saw it given to us */
             add(place, tag, entries->element[i]->element[1], 1);
     }
     return true;
@@ -273,7 +273,7 @@ static bool recount(struct redis_place *place, struct err *err) {
     struct redis_recount counts[PAGE];
     struct arena arena;
     arena_init_heap(&arena, 4096);
-    size_t count = redis_hand_recount(place->hand, &arena, counts, PAGE);
+    size_t count = redis_inflight_recount(place->inflight, &arena, counts, PAGE);
     bool good = true;
     for (size_t i = 0; good && i < count; i++) {
         char number[16];

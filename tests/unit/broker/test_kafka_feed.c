@@ -13,14 +13,14 @@ enum {
     PATIENCE_MS = 600 * 1000,
     READ_MS = 100,
     /* The limit, and one batch that goes beyond it. */
-    BYTES_MAX = KAFKA_HAND_BYTES_MAX + RECORDS * RECORD_BYTES + PARTITIONS * RECORD_BYTES,
+    BYTES_MAX = KAFKA_INFLIGHT_BYTES_MAX + RECORDS * RECORD_BYTES + PARTITIONS * RECORD_BYTES,
 };
 
 struct rig {
     rd_kafka_t *host;
     rd_kafka_mock_cluster_t *mock;
     struct kafka_url url;
-    struct kafka_hand hand;
+    struct kafka_inflight inflight;
     struct connection_state state;
     struct kafka_group group;
 };
@@ -56,10 +56,10 @@ static void open_rig(struct rig *rig) {
     rd_kafka_conf_set(conf, "bootstrap.servers", servers, NULL, 0);
     rd_kafka_conf_set(conf, "group.id", "readers", NULL, 0);
     rig->url = (struct kafka_url){.topic = BYTES("many")};
-    kafka_hand_init(&rig->hand);
+    kafka_inflight_init(&rig->inflight);
     connection_state_init(&rig->state, BYTES("queue q: kafka"), 7);
     rig->group = (struct kafka_group){.url = &rig->url,
-                                      .hand = &rig->hand,
+                                      .inflight = &rig->inflight,
                                       .state = &rig->state,
                                       .client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, NULL, 0),
                                       .feeds = calloc(PARTITIONS, sizeof(struct kafka_feed)),
@@ -69,14 +69,14 @@ static void open_rig(struct rig *rig) {
 
 static void close_rig(struct rig *rig) {
     for (size_t i = 0; i < PARTITIONS; i++) {
-        kafka_detour_free(&rig->group.feeds[i].detour);
+        pointer_queue_free(&rig->group.feeds[i].pointers);
         rd_kafka_queue_destroy(rig->group.feeds[i].queue);
     }
     free(rig->group.feeds);
     rd_kafka_consumer_close(rig->group.client);
     rd_kafka_destroy(rig->group.client);
     connection_state_free(&rig->state);
-    kafka_hand_free(&rig->hand);
+    kafka_inflight_free(&rig->inflight);
     rd_kafka_mock_cluster_destroy(rig->mock);
     rd_kafka_destroy(rig->host);
 }
@@ -90,7 +90,7 @@ static void read_ahead(struct rig *rig) {
         feed->queue = rd_kafka_queue_get_partition(rig->group.client, "many", i);
         rd_kafka_queue_forward(feed->queue, NULL);
         kafka_message_head(BYTES("many"), i, &feed->head);
-        kafka_hand_assign(&rig->hand, i);
+        kafka_inflight_assign(&rig->inflight, i);
     }
     assert_int_equal(rd_kafka_assign(rig->group.client, list), RD_KAFKA_RESP_ERR_NO_ERROR);
     rd_kafka_topic_partition_list_destroy(list);
@@ -111,11 +111,11 @@ static void what_waits_behind_pointers_is_bounded_and_no_partition_is_left_out(v
     while (kafka_feed_read(&rig.group))
         ;
     for (size_t i = 0; i < PARTITIONS; i++) {
-        const struct kafka_detour *detour = &rig.group.feeds[i].detour;
-        assert_true(detour->count > 0);
-        bytes += kafka_detour_bytes(detour);
+        const struct pointer_queue *pointers = &rig.group.feeds[i].pointers;
+        assert_true(pointers->count > 0);
+        bytes += pointer_queue_bytes(pointers);
     }
-    assert_in_range(bytes, KAFKA_HAND_BYTES_MAX, BYTES_MAX);
+    assert_in_range(bytes, KAFKA_INFLIGHT_BYTES_MAX, BYTES_MAX);
     close_rig(&rig);
 }
 

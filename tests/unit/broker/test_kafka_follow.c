@@ -80,7 +80,7 @@ static void produce(struct cluster *cluster, int32_t partition, size_t count) {
 }
 
 /* A pointer, as a record is given. */
-static struct kafka_hand_record point(const char *topic, int partition, int64_t offset) {
+static struct kafka_inflight_record point(const char *topic, int partition, int64_t offset) {
     struct message *held = message_new();
     struct rule_header *headers = arena_alloc(&held->arena, 3 * sizeof *headers);
     char number[32];
@@ -97,22 +97,22 @@ static struct kafka_hand_record point(const char *topic, int partition, int64_t 
     held->envelope.headers = headers;
     held->envelope.header_count = 3;
     held->body = BYTES("");
-    return (struct kafka_hand_record){.held = held};
+    return (struct kafka_inflight_record){.held = held};
 }
 
-static enum status follow_within(struct cluster *cluster, struct kafka_hand_record *records,
+static enum status follow_within(struct cluster *cluster, struct kafka_inflight_record *records,
                                  size_t count, int64_t ms, struct err *err) {
     return kafka_follow_some(&cluster->follow, records, count, &machine,
                              mono_after(machine_now(NULL).mono, ms), err);
 }
 
 /* Where an answer comes, however slow the machine is. */
-static enum status follow_once(struct cluster *cluster, struct kafka_hand_record *records,
+static enum status follow_once(struct cluster *cluster, struct kafka_inflight_record *records,
                                size_t count, struct err *err) {
     return follow_within(cluster, records, count, PATIENCE_MS, err);
 }
 
-static bool are_pointers_left(const struct kafka_hand_record *records, size_t count) {
+static bool are_pointers_left(const struct kafka_inflight_record *records, size_t count) {
     struct kafka_pointer to;
     for (size_t i = 0; i < count; i++)
         if (kafka_pointer_read(records[i].held, &to))
@@ -121,7 +121,7 @@ static bool are_pointers_left(const struct kafka_hand_record *records, size_t co
 }
 
 /* Until all are answered. */
-static void follow(struct cluster *cluster, struct kafka_hand_record *records, size_t count) {
+static void follow(struct cluster *cluster, struct kafka_inflight_record *records, size_t count) {
     struct mono until = mono_after(machine_now(NULL).mono, PATIENCE_MS);
     struct err err;
     while (are_pointers_left(records, count)) {
@@ -139,7 +139,7 @@ static void assert_gone(const struct message *held, const char *words) {
     assert_int_equal(held->body.len, 0);
 }
 
-static void free_all(struct kafka_hand_record *records, size_t count) {
+static void free_all(struct kafka_inflight_record *records, size_t count) {
     for (size_t i = 0; i < count; i++)
         message_free(records[i].held);
 }
@@ -148,7 +148,7 @@ static void each_pointer_finds_its_own_record(void **state) {
     (void)state;
     enum { COUNT = 40 }; /* more than in one go */
     struct cluster cluster;
-    struct kafka_hand_record records[COUNT];
+    struct kafka_inflight_record records[COUNT];
     open_cluster(&cluster);
     produce(&cluster, 0, 1000);
     produce(&cluster, 1, 10);
@@ -171,9 +171,9 @@ static void what_the_cluster_does_not_have_is_gone(void **state) {
     produce(&cluster, 0, 3);
     rd_kafka_mock_topic_create(cluster.mock, "nowhere", 1, 1);
     rd_kafka_mock_topic_set_error(cluster.mock, "nowhere", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
-    struct kafka_hand_record records[] = {point("orders", 0, 3), point("nowhere", 0, 0),
-                                          point("orders", 2, 0), point("orders", 0, 2),
-                                          point("orders", 0, 900)};
+    struct kafka_inflight_record records[] = {point("orders", 0, 3), point("nowhere", 0, 0),
+                                              point("orders", 2, 0), point("orders", 0, 2),
+                                              point("orders", 0, 900)};
     follow(&cluster, records, 5);
     assert_gone(records[0].held, "partition 0 of topic orders ends at offset 3");
     assert_gone(records[1].held, "topic nowhere: there is no such topic");
@@ -193,7 +193,7 @@ static void what_is_not_allowed_to_us_stays_a_pointer(void **state) {
     produce(&cluster, 0, 1);
     rd_kafka_mock_topic_set_error(cluster.mock, "orders",
                                   RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
-    struct kafka_hand_record one = point("orders", 0, 0);
+    struct kafka_inflight_record one = point("orders", 0, 0);
     assert_int_equal(follow_once(&cluster, &one, 1, &err), STATUS_FORBIDDEN);
     assert_true(are_pointers_left(&one, 1));
     rd_kafka_mock_topic_set_error(cluster.mock, "orders", RD_KAFKA_RESP_ERR_NO_ERROR);
@@ -212,7 +212,7 @@ static void a_pointer_that_cannot_be_followed_does_not_hold_up_one_before_it(voi
     produce(&cluster, 0, 1);
     assert_int_equal(rd_kafka_mock_topic_create(cluster.mock, "aaa", 1, 1), 0);
     rd_kafka_mock_topic_set_error(cluster.mock, "aaa", RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE);
-    struct kafka_hand_record two[] = {point("orders", 0, 0), point("aaa", 0, 0)};
+    struct kafka_inflight_record two[] = {point("orders", 0, 0), point("aaa", 0, 0)};
     assert_int_equal(follow_once(&cluster, two, 2, &err), STATUS_OK);
     assert_bytes(two[0].held->body, "0:0");
     assert_true(are_pointers_left(&two[1], 1));
@@ -232,7 +232,7 @@ static void a_broker_that_is_away_holds_up_no_record_of_another(void **state) {
     produce(&cluster, 0, 2);
     produce(&cluster, 1, 1);
     rd_kafka_mock_broker_set_down(cluster.mock, 2);
-    struct kafka_hand_record records[] = {point("orders", 1, 0), point("orders", 0, 1)};
+    struct kafka_inflight_record records[] = {point("orders", 1, 0), point("orders", 0, 1)};
     struct mono until = mono_after(machine_now(NULL).mono, PATIENCE_MS);
     while (are_pointers_left(&records[1], 1)) {
         assert_int_equal(follow_within(&cluster, records, 2, SLICE_MS, &err), STATUS_UNREACHABLE);
@@ -251,7 +251,7 @@ static void that_a_partition_has_no_leader_is_said(void **state) {
     open_cluster(&cluster);
     produce(&cluster, 0, 1);
     rd_kafka_mock_partition_set_leader(cluster.mock, "orders", 0, -1);
-    struct kafka_hand_record one = point("orders", 0, 0);
+    struct kafka_inflight_record one = point("orders", 0, 0);
     assert_int_equal(follow_once(&cluster, &one, 1, &err), STATUS_BUSY);
     assert_non_null(strstr(err.text, "Leader not available"));
     assert_true(are_pointers_left(&one, 1));
@@ -269,7 +269,7 @@ static void without_an_answer_a_pointer_stays_one(void **state) {
     struct err err = {STATUS_OK, ""};
     open_cluster(&cluster);
     produce(&cluster, 0, 1);
-    struct kafka_hand_record one = point("orders", 0, 0);
+    struct kafka_inflight_record one = point("orders", 0, 0);
     rd_kafka_mock_topic_set_error(cluster.mock, "orders", RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE);
     assert_int_not_equal(follow_within(&cluster, &one, 1, SLICE_MS, &err), STATUS_OK);
     assert_true(err.text[0]);
@@ -292,7 +292,7 @@ static void a_topic_that_is_missing_to_a_young_pointer_is_asked_for_again(void *
     struct err err = {STATUS_OK, ""};
     open_cluster(&cluster);
     produce(&cluster, 0, 1);
-    struct kafka_hand_record one = point("orders", 0, 0);
+    struct kafka_inflight_record one = point("orders", 0, 0);
     rd_kafka_mock_topic_set_error(cluster.mock, "orders", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
     one.held->envelope.created_at = machine_now(NULL).wall;
     machine.now = nothing_gets_older;

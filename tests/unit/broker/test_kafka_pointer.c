@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-#include "broker/kafka/kafka_detour.h"
+#include "broker/kafka/pointer_queue.h"
 
 #define DEAD       "{\"kind\":\"kafka\",\"topic\":\"dlq.orders\",\"partition\":0,\"offset\":7"
 #define NULL_VALUE DEAD ",\"tombstone\":true}"
@@ -159,27 +159,28 @@ static void one_whose_record_is_gone_says_so(void **state) {
     message_free(held);
 }
 
-/* ---- the detour ---- */
+/* ---- the queue behind a pointer ---- */
 
 static void records_behind_a_pointer_wait_for_it_in_their_order(void **state) {
     (void)state;
-    struct kafka_detour detour = {0};
-    struct kafka_hand_record records[] = {{record(), 1, 0},
-                                          {give(told, NULL_VALUE), 2, 0},
-                                          {record(), 3, 0},
-                                          {give(told, NULL_VALUE), 4, 0}};
-    assert_int_equal(kafka_detour_begin(&detour, records, 4), 1);
-    assert_int_equal(kafka_detour_clear(&detour), 0);
-    assert_int_equal(kafka_detour_begin(&detour, records, 1), 1); /* no pointer, no detour */
-    kafka_pointer_gone(detour.records[0].held, "gone");
-    assert_int_equal(kafka_detour_clear(&detour), 2);
-    assert_int_equal(detour.records[0].offset, 2);
-    message_free(detour.records[0].held);
-    kafka_detour_leave(&detour, 1);
-    assert_int_equal(detour.records[0].offset, 3);
-    assert_int_equal(kafka_detour_clear(&detour), 1);
-    kafka_detour_free(&detour);
-    assert_int_equal(detour.count, 0);
+    struct pointer_queue pointers = {0};
+    struct kafka_inflight_record records[] = {{record(), 1, 0},
+                                              {give(told, NULL_VALUE), 2, 0},
+                                              {record(), 3, 0},
+                                              {give(told, NULL_VALUE), 4, 0}};
+    assert_int_equal(pointer_queue_begin(&pointers, records, 4), 1);
+    assert_int_equal(pointer_queue_clear(&pointers), 0);
+    assert_int_equal(pointer_queue_begin(&pointers, records, 1),
+                     1); /* no pointer, nothing is queued */
+    kafka_pointer_gone(pointers.records[0].held, "gone");
+    assert_int_equal(pointer_queue_clear(&pointers), 2);
+    assert_int_equal(pointers.records[0].offset, 2);
+    message_free(pointers.records[0].held);
+    pointer_queue_leave(&pointers, 1);
+    assert_int_equal(pointers.records[0].offset, 3);
+    assert_int_equal(pointer_queue_clear(&pointers), 1);
+    pointer_queue_free(&pointers);
+    assert_int_equal(pointers.count, 0);
     message_free(records[0].held);
 }
 
@@ -187,21 +188,21 @@ static void what_is_dropped_takes_with_it_what_leads_to_the_same_partition(void 
     (void)state;
     static const struct rule_header other[HEADERS] = {H("topic", "orders"), H("partition", "4"),
                                                       H("offset", "884201"), H("group", "pricing")};
-    struct kafka_detour detour = {0};
-    struct kafka_hand_record records[] = {{give(told, NULL_VALUE), 1, 0},
-                                          {record(), 2, 0},
-                                          {give(told, NULL_VALUE), 3, 0},
-                                          {give(other, NULL_VALUE), 4, 0}};
-    assert_int_equal(kafka_detour_begin(&detour, records, 4), 0);
-    kafka_detour_drop(&detour);
-    assert_int_equal(detour.count, 2);
-    assert_int_equal(detour.records[0].offset, 2);
-    assert_int_equal(detour.records[1].offset, 4);
-    message_free(detour.records[0].held);
-    kafka_detour_leave(&detour, 1);
-    kafka_detour_drop(&detour);
-    assert_int_equal(detour.count, 0);
-    assert_null(detour.records);
+    struct pointer_queue pointers = {0};
+    struct kafka_inflight_record records[] = {{give(told, NULL_VALUE), 1, 0},
+                                              {record(), 2, 0},
+                                              {give(told, NULL_VALUE), 3, 0},
+                                              {give(other, NULL_VALUE), 4, 0}};
+    assert_int_equal(pointer_queue_begin(&pointers, records, 4), 0);
+    pointer_queue_drop(&pointers);
+    assert_int_equal(pointers.count, 2);
+    assert_int_equal(pointers.records[0].offset, 2);
+    assert_int_equal(pointers.records[1].offset, 4);
+    message_free(pointers.records[0].held);
+    pointer_queue_leave(&pointers, 1);
+    pointer_queue_drop(&pointers);
+    assert_int_equal(pointers.count, 0);
+    assert_null(pointers.records);
 }
 
 int main(void) {
