@@ -1,5 +1,6 @@
 #include "broker/nats/nats_connection.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,30 @@
 enum {
     SERVER_TEXT_MAX = 512,
     SUBJECT_MAX = 1024,
+    END_WAIT_MS =
+        1000,       /* between two looks at whether something has ended; the bell rings before */
     NUDGE_MS = 500, /* after the library's own time for a server is over */
 };
+
+/* ---- the end of something that the library runs ---- */
+
+void nats_end_begin(struct nats_end *end) {
+    atomic_store(&end->ended, false);
+    atomic_store(&end->left, false);
+}
+
+void nats_end_tell(struct nats_end *end, struct bell *bell) {
+    atomic_store(&end->ended, true);
+    bell_ring(bell);
+    atomic_store(&end->left, true);
+}
+
+void nats_end_await(struct nats_end *end, struct bell *bell) {
+    while (!atomic_load(&end->ended))
+        bell_wait(bell, -1, END_WAIT_MS);
+    while (!atomic_load(&end->left))
+        sched_yield();
+}
 
 /* ---- words ---- */
 

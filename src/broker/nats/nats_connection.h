@@ -4,10 +4,10 @@
 #define BROKER_NATS_CONNECTION_H
 
 #include <nats/nats.h>
+#include <stdatomic.h>
 
 #include "base/json.h"
 #include "base/bell.h"
-#include "broker/nats/nats_end.h"
 #include "broker/nats/nats_url.h"
 
 enum {
@@ -15,6 +15,12 @@ enum {
     NATS_PING_MS = 5000, /* two without an answer are the end */
     NATS_PINGS_MAX = 2,
     NATS_FLUSH_TIMEOUT_MS = 2000,
+};
+
+/* Set by a thread of the library when it has ended something of ours. */
+struct nats_end {
+    atomic_bool ended;
+    atomic_bool left; /* and touches nothing of ours any more */
 };
 
 struct nats_connection {
@@ -33,6 +39,12 @@ struct nats_question {
     const char *text;    /* such as CONSUMER.INFO.ORDERS.pricing */
     const char *body;    /* "": none */
 };
+
+void nats_end_begin(struct nats_end *end);
+/* From the library's thread: rings the bell. */
+void nats_end_tell(struct nats_end *end, struct bell *bell);
+/* The bell may be freed afterwards. */
+void nats_end_await(struct nats_end *end, struct bell *bell);
 
 /* Tries the hosts of the URL, from the one behind the last that was tried on, each for as long as
  * `wait_ms`. The URL and the bell must outlive the connection. False: err says why, of the last. */

@@ -5,7 +5,7 @@
 
 #include "base/list.h"
 #include "base/memory.h"
-#include "broker/nats/nats_fetch.h"
+#include "broker/nats/nats_stored.h"
 #include "broker/nats/nats_place.h"
 #include "broker/nats/nats_pointer.h"
 #include "broker/nats/nats_span.h"
@@ -85,7 +85,7 @@ static enum status read_one(struct nats_peek *nats, struct message **out, struct
     struct nats_stored stored;
     struct message *held = NULL;
     *out = NULL;
-    enum status status = nats_fetch(&nats->connection, &fetch, &held, &stored, err);
+    enum status status = nats_stored_fetch(&nats->connection, &fetch, &held, &stored, err);
     if (status == STATUS_NOT_FOUND || (held && stored.sequence > nats->span.last)) {
         message_free(held);
         nats->span.next = nats->span.last + 1;

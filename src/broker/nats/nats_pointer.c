@@ -1,7 +1,7 @@
 #include "broker/nats/nats_pointer.h"
 
 #include "broker/nats/nats_advisory.h"
-#include "broker/nats/nats_fetch.h"
+#include "broker/nats/nats_stored.h"
 
 enum { ADVISORY_MAX = 64 * 1024, SOURCE_MAX = 3 * ADVISORY_MAX };
 
@@ -62,7 +62,7 @@ static bool follow(struct nats_connection *connection, struct json text,
                                .sequence = advisory->place.sequence};
     struct nats_stored stored = {.subject = BYTES("")};
     struct message *original = NULL;
-    enum status status = nats_fetch(connection, &fetch, &original, &stored, err);
+    enum status status = nats_stored_fetch(connection, &fetch, &original, &stored, err);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND)
         return false;
     advisory->place.subject = stored.subject;

@@ -4,18 +4,18 @@
 
 #include "base/memory.h"
 #include "broker/rabbitmq/rabbit_limit.h"
-#include "broker/rabbitmq/rabbit_wave.h"
+#include "broker/rabbitmq/rabbit_batch.h"
 
 struct rabbit_peek {
     struct peek peek;
-    struct rabbit_wave wave;
+    struct rabbit_batch batch;
     bool opened;
     size_t unreached; /* hosts, so far */
     int64_t limit;    /* of deliveries; RABBIT_LIMIT_NONE */
     uint64_t left;    /* of those that were there when the pass began */
     bool unsure;      /* … which the queue did not tell: `left` is a guess */
     unsigned silence; /* waits without a message, one after the other */
-    uint64_t first;   /* messages of the first wave */
+    uint64_t first;   /* messages of the first batch */
 };
 
 static struct rabbit_peek *self(struct peek *peek) {
@@ -29,37 +29,37 @@ static enum status forbid(const struct rabbit_peek *rabbit, int64_t left, struct
         err, STATUS_FORBIDDEN,
         "queue %.*s: the delivery limit leaves %lld, and a look costs one: with fewer than "
         "%d nothing is looked at; set mode: take",
-        BYTES_ARG(rabbit->wave.url.queue), (long long)left, RABBIT_PEEK_LEFT_MIN);
+        BYTES_ARG(rabbit->batch.url.queue), (long long)left, RABBIT_PEEK_LEFT_MIN);
 }
 
 /* A quorum queue that is busy for a quarter of a second is said to be empty. Whether it is shows
- * when nobody is given anything: a wave, and the one that may be looked at alone before it. */
+ * when nobody is given anything: a batch, and the one that may be looked at alone before it. */
 static void count_left(struct rabbit_peek *rabbit) {
-    rabbit->unsure = rabbit->wave.ready == 0;
-    rabbit->left = rabbit->unsure ? RABBIT_PEEK_WAVE + 1 : rabbit->wave.ready;
+    rabbit->unsure = rabbit->batch.ready == 0;
+    rabbit->left = rabbit->unsure ? RABBIT_PEEK_BATCH + 1 : rabbit->batch.ready;
 }
 
 /* A host in each call. TIMEOUT: there are others. */
-static enum status open_wave(struct rabbit_peek *rabbit, struct err *err) {
-    struct rabbit_wave *wave = &rabbit->wave;
-    if (rabbit_wave_open(wave, err))
+static enum status open_batch(struct rabbit_peek *rabbit, struct err *err) {
+    struct rabbit_batch *batch = &rabbit->batch;
+    if (rabbit_batch_open(batch, err))
         return STATUS_OK;
-    bool reached = wave->connection.state;
-    return !reached && ++rabbit->unreached < wave->url.host_count ? STATUS_TIMEOUT
-                                                                  : STATUS_UNREACHABLE;
+    bool reached = batch->connection.state;
+    return !reached && ++rabbit->unreached < batch->url.host_count ? STATUS_TIMEOUT
+                                                                   : STATUS_UNREACHABLE;
 }
 
 static enum status open_pass(struct rabbit_peek *rabbit, struct err *err) {
-    struct rabbit_wave *wave = &rabbit->wave;
-    enum status status = open_wave(rabbit, err);
+    struct rabbit_batch *batch = &rabbit->batch;
+    enum status status = open_batch(rabbit, err);
     if (status != STATUS_OK)
         return status;
     struct rabbit_limit limit;
-    if (!rabbit_limit_ask(&wave->connection, wave->url.queue, &limit, err))
+    if (!rabbit_limit_ask(&batch->connection, batch->url.queue, &limit, err))
         return STATUS_UNREACHABLE;
     rabbit->limit = limit.deliveries;
     rabbit->opened = true;
-    if (!rabbit_limit_no_stream(&limit, wave->url.queue, err))
+    if (!rabbit_limit_no_stream(&limit, batch->url.queue, err))
         return err->status = STATUS_FORBIDDEN;
     count_left(rabbit);
     if (rabbit->limit != RABBIT_LIMIT_NONE && rabbit->limit < RABBIT_PEEK_LEFT_MIN)
@@ -84,37 +84,37 @@ static enum status check_left(const struct rabbit_peek *rabbit, const struct mes
 }
 
 /* The first message is looked at alone where it may tell that no other should be. */
-static uint64_t wave_of(const struct rabbit_peek *rabbit) {
-    if (rabbit->limit != RABBIT_LIMIT_NONE && rabbit->wave.count == 0)
+static uint64_t batch_size(const struct rabbit_peek *rabbit) {
+    if (rabbit->limit != RABBIT_LIMIT_NONE && rabbit->batch.count == 0)
         return 1;
-    return rabbit->left < RABBIT_PEEK_WAVE ? rabbit->left : RABBIT_PEEK_WAVE;
+    return rabbit->left < RABBIT_PEEK_BATCH ? rabbit->left : RABBIT_PEEK_BATCH;
 }
 
-static bool begin_wave(struct rabbit_peek *rabbit, struct err *err) {
-    uint64_t count = wave_of(rabbit);
-    if (rabbit->wave.count == 0)
+static bool begin_batch(struct rabbit_peek *rabbit, struct err *err) {
+    uint64_t count = batch_size(rabbit);
+    if (rabbit->batch.count == 0)
         rabbit->first = count;
-    return rabbit_wave_begin(&rabbit->wave, count, err);
+    return rabbit_batch_begin(&rabbit->batch, count, err);
 }
 
 /* What others took meanwhile does not come; what is on its way to us no longer waits there. */
 static enum status bear_silence(struct rabbit_peek *rabbit, struct err *err) {
-    if (!rabbit_wave_ask(&rabbit->wave, err))
+    if (!rabbit_batch_ask(&rabbit->batch, err))
         return STATUS_UNREACHABLE;
-    if (++rabbit->silence > 1 && rabbit->wave.ready == 0)
+    if (++rabbit->silence > 1 && rabbit->batch.ready == 0)
         rabbit->left = 0;
     else if (rabbit->silence > RABBIT_PEEK_SILENCE_MAX)
         return err_set(err, STATUS_UNREACHABLE, "queue %.*s gives nothing: is it another's alone?",
-                       BYTES_ARG(rabbit->wave.url.queue));
+                       BYTES_ARG(rabbit->batch.url.queue));
     return rabbit->left > 0 ? STATUS_TIMEOUT : STATUS_OK;
 }
 
-static bool end_wave(struct rabbit_peek *rabbit, struct err *err) {
-    if (!rabbit_wave_end(&rabbit->wave, err))
+static bool end_batch(struct rabbit_peek *rabbit, struct err *err) {
+    if (!rabbit_batch_end(&rabbit->batch, err))
         return false;
     if (rabbit->left > 0 || !rabbit->unsure)
         return true;
-    bool well = rabbit_wave_ask(&rabbit->wave, err);
+    bool well = rabbit_batch_ask(&rabbit->batch, err);
     count_left(rabbit);
     return well;
 }
@@ -123,7 +123,7 @@ static enum status check_read(struct rabbit_peek *rabbit, struct message **held,
     rabbit->silence = 0;
     rabbit->left--;
     enum status status = check_left(rabbit, *held, err);
-    if (rabbit->wave.open == 0 && status == STATUS_OK && !end_wave(rabbit, err))
+    if (rabbit->batch.open == 0 && status == STATUS_OK && !end_batch(rabbit, err))
         status = STATUS_UNREACHABLE;
     if (status != STATUS_OK) {
         message_free(*held);
@@ -136,9 +136,9 @@ static enum status check_read(struct rabbit_peek *rabbit, struct message **held,
 static enum status read_one(struct rabbit_peek *rabbit, bool wait, struct message **out,
                             struct err *err) {
     *out = NULL;
-    if (rabbit->wave.open == 0 && !begin_wave(rabbit, err))
+    if (rabbit->batch.open == 0 && !begin_batch(rabbit, err))
         return STATUS_UNREACHABLE;
-    switch (rabbit_wave_read(&rabbit->wave, wait ? PEEK_WAIT_MS : 0, out, err)) {
+    switch (rabbit_batch_read(&rabbit->batch, wait ? PEEK_WAIT_MS : 0, out, err)) {
     case RABBIT_READ_ONE:
         return check_read(rabbit, out, err);
     case RABBIT_READ_NOTHING:
@@ -173,20 +173,20 @@ static enum status rabbit_next(struct peek *peek, struct message **out, size_t m
 /* ---- the end ---- */
 
 static bool return_up_to(struct rabbit_peek *rabbit, uint64_t tag) {
-    struct rabbit_connection *connection = &rabbit->wave.connection;
+    struct rabbit_connection *connection = &rabbit->batch.connection;
     struct err err;
     int status = amqp_basic_nack(connection->state, RABBIT_CHANNEL, tag, 1, 1);
     return rabbit_connection_sent(connection, status, "give back", &err) &&
-           rabbit_wave_ask(&rabbit->wave, &err);
+           rabbit_batch_ask(&rabbit->batch, &err);
 }
 
-/* Wave by wave, each once the one before is done: a quorum queue takes what several consumers
+/* Batch by batch, each once the one before is done: a quorum queue takes what several consumers
  * return at one time in any order. Then the rest, also what was not read. */
 static bool give_back(struct rabbit_peek *rabbit) {
     struct err err;
-    if (rabbit->wave.open > 0 && !rabbit_wave_end(&rabbit->wave, &err))
+    if (rabbit->batch.open > 0 && !rabbit_batch_end(&rabbit->batch, &err))
         return false;
-    for (uint64_t tag = rabbit->first; tag < rabbit->wave.last; tag += RABBIT_PEEK_WAVE)
+    for (uint64_t tag = rabbit->first; tag < rabbit->batch.last; tag += RABBIT_PEEK_BATCH)
         if (!return_up_to(rabbit, tag))
             return false;
     return return_up_to(rabbit, 0);
@@ -194,7 +194,7 @@ static bool give_back(struct rabbit_peek *rabbit) {
 
 static void rabbit_free(struct peek *peek) {
     struct rabbit_peek *rabbit = self(peek);
-    rabbit_wave_free(&rabbit->wave, rabbit->wave.connection.state && give_back(rabbit));
+    rabbit_batch_free(&rabbit->batch, rabbit->batch.connection.state && give_back(rabbit));
     free(rabbit);
 }
 
@@ -202,6 +202,6 @@ struct peek *rabbit_peek_new(const struct broker_options *options) {
     static const struct peek_vtable vtable = {rabbit_begin, rabbit_next, rabbit_free};
     struct rabbit_peek *rabbit = memory_new(sizeof *rabbit);
     rabbit->peek.vtable = &vtable;
-    rabbit_wave_init(&rabbit->wave, options);
+    rabbit_batch_init(&rabbit->batch, options);
     return &rabbit->peek;
 }
