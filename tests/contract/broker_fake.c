@@ -1,7 +1,7 @@
 /* The server in memory. */
 #include <stdio.h>
 
-#include "broker/builtin/fake_broker.h"
+#include "fake_broker.h"
 #include "broker_subject.h"
 
 static struct fake_server *server;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "broker/builtin/fake_broker.h"
+#include "fake_broker.h"
 #include "engine/state.h"
 #include "sim_disk.h"
 #include "world.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "broker/builtin/fake_broker.h"
+#include "fake_broker.h"
 #include "world.h"
 
 enum {

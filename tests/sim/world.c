@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "broker/builtin/builtin.h"
-#include "broker/builtin/fake_broker.h"
+#include "fake_broker.h"
 #include "engine/state.h"
 #include "sim_disk.h"
 #include "sim_vfs.h"

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "broker/builtin/builtin.h"
-#include "broker/builtin/fake_broker.h"
+#include "fake_broker.h"
 #include "broker/registry.h"
 #include "rig_fakes.h"
 #include "store/fake_store.h"

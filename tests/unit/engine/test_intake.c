@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "broker/builtin/fake_broker.h"
+#include "fake_broker.h"
 #include "core/cap.h"
 #include "lease_rig.h"
 
@@ -301,7 +301,7 @@ static void two_messages_with_one_id_are_two_letters(void **state) {
 /* Messages without an id of their own that differ in nothing; all are handed over. */
 static struct rig *with_equals(int count) {
     struct rig *rig = rig_of((struct rig_options){0});
-    fake_server_set_nameless(rig->server);
+    fake_server_set_without_ids(rig->server);
     rig_open(rig);
     for (int i = 0; i < count; i++)
         push(rig, "m");

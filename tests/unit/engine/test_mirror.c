@@ -1,7 +1,7 @@
 /* Letters are published to their mirror before they are recorded. */
 #include "rig_sink.h"
 
-#include "broker/builtin/fake_broker.h"
+#include "fake_broker.h"
 
 enum { DRAIN_MS = 100 };
 

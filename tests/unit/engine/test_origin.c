@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "broker/builtin/fake_broker.h"
+#include "fake_broker.h"
 #include "core/comeback.h"
 
 enum { DRAIN_MS = 100 };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "broker/builtin/fake_broker.h"
+#include "fake_broker.h"
 #include "core/cap.h"
 
 static struct rig *rig_capped(uint64_t cap) {

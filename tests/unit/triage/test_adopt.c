@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "broker/builtin/fake_broker.h"
+#include "fake_broker.h"
 #include "broker/registry.h"
 #include "core/comeback.h"
 #include "store/fake_store.h"
@@ -553,7 +553,7 @@ static void take_and_die(void) {
 /* SEMANTICS 1.3: rather two letters than a message without one. */
 static void without_an_id_what_comes_again_after_a_kill_is_a_letter_of_its_own(void **state) {
     (void)state;
-    fake_server_set_nameless(server);
+    fake_server_set_without_ids(server);
     push("m", "same");
     push("m", "same");
     take_and_die();
@@ -613,7 +613,7 @@ static void without_an_id_a_look_stands_for_one_message_each(void **state) {
     begin_life(ADOPT_PEEK);
     assert_int_equal(step().adopted, 2);
     end_life();
-    fake_server_set_nameless(server);
+    fake_server_set_without_ids(server);
     push("m", "same");
     push("m", "same");
     push("m", "same");

@@ -1,4 +1,4 @@
-#include "broker/builtin/fake_broker.h"
+#include "fake_broker.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,7 @@ struct fake_server {
     uint64_t next_tag, next_number;
     char trouble[256]; /* empty: none */
     struct wall created_at;
-    bool nameless, untagged;
+    bool without_ids, untagged;
     struct fake_broker *consumer;
 };
 
@@ -143,8 +143,8 @@ void fake_server_set_created_at(struct fake_server *server, struct wall created_
     server->created_at = created_at;
 }
 
-void fake_server_set_nameless(struct fake_server *server) {
-    server->nameless = server->untagged = true;
+void fake_server_set_without_ids(struct fake_server *server) {
+    server->without_ids = server->untagged = true;
 }
 
 void fake_server_set_untagged(struct fake_server *server) {
@@ -197,7 +197,7 @@ static struct message *held_of(const struct fake_server *server, struct fake_mes
     char source[128], number[24], id[256];
     snprintf(source, sizeof source, "{\"kind\":\"fake\",\"tag\":%llu}",
              (unsigned long long)message->tag);
-    if (server->nameless)
+    if (server->without_ids)
         snprintf(id, sizeof id, "%s#%llu", message->id, (unsigned long long)message->tag);
     else
         snprintf(id, sizeof id, "%s", message->id);

@@ -1,7 +1,7 @@
 /* fake_broker: a server's queue in memory, and a broker that consumes it: what tests hold against
  * the engine, and the shortest thing that passes the contract suite. One thread. */
-#ifndef BROKER_FAKE_BROKER_H
-#define BROKER_FAKE_BROKER_H
+#ifndef FAKE_BROKER_H
+#define FAKE_BROKER_H
 
 #include "port/broker.h"
 #include "port/sink.h"
@@ -24,7 +24,7 @@ void fake_server_set_deliveries(struct fake_server *server, uint32_t deliveries)
 /* When everything was created; it says nothing of that before. */
 void fake_server_set_created_at(struct fake_server *server, struct wall created_at);
 /* Messages have no ids of their own from now on: each delivery has another one, `ID#NUMBER`. */
-void fake_server_set_nameless(struct fake_server *server);
+void fake_server_set_without_ids(struct fake_server *server);
 /* Nothing but ids and contents tells messages apart from now on. */
 void fake_server_set_untagged(struct fake_server *server);
 /* What waits is said to have been given before. */
