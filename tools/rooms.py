@@ -47,23 +47,26 @@ def adapters(src):
         return re.findall(r"^    X\((\w+)\)", lines.read(), re.MULTILINE)
 
 
+FORMATS = os.path.join("triage", "adopt", "formats")  # what other programs write, some of it for one broker
+
+
 def named_outside(src):
     """A broker is its folder and its row: no other file spells its name, includes its headers or asks whether it is
-    built in. Conventions are what programs write, and may belong to one broker."""
+    built in."""
     names = "|".join(adapters(src))
     named = re.compile(rf'"({names})"|"broker/({names})/|\bIMPOUND_({names.upper()})\b')
     found = []
     for folder, _, files in os.walk(src):
-        for file in files:
-            path = os.path.join(folder, file)
-            if not file.endswith((".c", ".h")) or file.startswith("convention_"):
-                continue
-            if os.path.relpath(folder, src).startswith("broker" + os.sep):
+        inside = os.path.relpath(folder, src)
+        for path in (os.path.join(folder, file) for file in files if file.endswith((".c", ".h"))):
+            if inside == FORMATS:
                 continue
             with open(path, encoding="utf-8") as lines:
                 for number, line in enumerate(lines, 1):
-                    code = line.split("/*")[0]
-                    if named.search(code) and not line.lstrip().startswith("*"):
+                    name = named.search(line.split("/*")[0])
+                    if not name or line.lstrip().startswith("*"):
+                        continue
+                    if inside != os.path.join("broker", next(filter(None, name.groups())).lower()):
                         found.append(f"{path}:{number}: names a broker: {line.strip()}")
     return found
 

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "core/policy.h"
 #include "engine/engine.h"
-#include "triage/adopt.h"
+#include "triage/adopt/adopt.h"
 #include "triage/alert.h"
 #include "triage/retention.h"
 #include "triage/triage_rule.h"

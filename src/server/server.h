@@ -8,7 +8,7 @@
 #include "port/jq.h"
 #include "port/letters.h"
 #include "port/live_config.h"
-#include "triage/adopt.h"
+#include "triage/adopt/adopt.h"
 #include "triage/alerts.h"
 #include "triage/replays.h"
 #include "triage/triage.h"

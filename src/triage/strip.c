@@ -1,6 +1,6 @@
 #include "triage/strip.h"
 
-#include "triage/convention.h"
+#include "triage/adopt/formats/convention.h"
 
 /* By system; how a header's name begins, in any case. */
 static const char *const prefixes[] = {

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "broker/registry.h"
-#include "triage/convention.h"
+#include "triage/adopt/formats/convention.h"
 
 enum { TEXT_MAX = 1 << 24 };
 

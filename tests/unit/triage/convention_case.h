@@ -5,7 +5,7 @@
 
 #include "test.h"
 
-#include "triage/convention.h"
+#include "triage/adopt/formats/convention.h"
 
 #define CASE_ENTRY "legacy"
 #define CASE_NOW   "2026-11-15T12:00:00.000Z" /* when it is adopted */

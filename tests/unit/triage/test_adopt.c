@@ -1,6 +1,6 @@
 /* The adopter on made-up time, with the store kept in memory, a server that is consumed, and one
  * that is only looked at. */
-#include "triage/adopt.h"
+#include "triage/adopt/adopt.h"
 
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 #include "core/comeback.h"
 #include "store/fake_store.h"
 #include "test.h"
-#include "triage/adopt_identity.h"
+#include "triage/adopt/adopt_identity.h"
 
 enum { DAY_MS = 24 * 3600 * 1000, LATER_MS = 61 * 1000, PEEKED_MAX = 300 };
 

@@ -1,5 +1,5 @@
 /* What makes a dead letter the one that it is, whenever it is given. */
-#include "triage/adopt_identity.h"
+#include "triage/adopt/adopt_identity.h"
 
 #include "broker/registry.h"
 #include "test.h"

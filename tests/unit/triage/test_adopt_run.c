@@ -7,7 +7,7 @@
 #include "broker/registry.h"
 #include "store/fake_store.h"
 #include "test.h"
-#include "triage/adopt.h"
+#include "triage/adopt/adopt.h"
 
 enum { SILENT, TAKEN, ENTRIES, SETTLED_MS = 50, READINGS_A_SECOND = 10 };
 

@@ -2,8 +2,8 @@
 #include "convention_case.h"
 
 #include "broker/registry.h"
-#include "triage/convention_trace.h"
-#include "triage/convention_without.h"
+#include "triage/adopt/formats/convention_trace.h"
+#include "triage/adopt/formats/convention_without.h"
 
 #define LIST(name) "{\"kind\":\"redis\",\"list\":\"" name "\"}"
 #define JSON       .content_type = "application/json"

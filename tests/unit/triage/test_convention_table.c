@@ -4,14 +4,14 @@
 #include <stdio.h>
 
 #include "base/json_path.h"
-#include "triage/convention_row.h"
+#include "triage/adopt/formats/convention_row.h"
 #include "triage/strip.h"
 
 static const char *document;
 
 static const struct convention_family *const families[] = {
-    &convention_kafka,   &convention_dotnet,   &convention_seeds, &convention_cloud,
-    &convention_sidekiq, &convention_protobuf, &convention_nats,  &convention_rabbit,
+    &format_kafka,   &format_dotnet,   &format_generic, &format_cloud,
+    &format_sidekiq, &format_protobuf, &format_nats,    &format_rabbitmq,
 };
 
 static void each(void (*visit)(const struct convention *row, const char *arg), const char *arg) {

@@ -1,0 +1,29 @@
+/* Whether a broker may have something that needs no room, because it has its letter. */
+#include "triage/adopt/adopt_pages.h"
+
+static enum status look_at(struct adopt_place *place, const struct letters_note *kept,
+                           struct arena *arena, bool *awaited, struct err *err) {
+    struct store *store = place->adopt->options.triage->store;
+    struct message *held = NULL;
+    struct adopt_seen seen = {0};
+    enum status status = adopt_seen_read(kept->value, arena, &seen, err);
+    *awaited = false;
+    if (status != STATUS_OK || seen.as != ADOPT_PEEKED)
+        return status;
+    status = letters_get(store->letters, seen.queue, seen.letter, &held, err);
+    *awaited = status == STATUS_OK && held->envelope.read_only;
+    message_free(held);
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+static enum status look_at_page(struct adopt_place *place, struct adopt_page *page, bool *any,
+                                struct err *err) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < page->count && status == STATUS_OK && !*any; i++)
+        status = look_at(place, &page->kept[i], &page->arena, any, err);
+    return status;
+}
+
+enum status adopt_awaits(struct adopt_place *place, bool *any, struct err *err) {
+    return adopt_pages_walk(place, look_at_page, any, err);
+}
