@@ -34,6 +34,7 @@ void batch_free(struct batch *batch) {
     for (size_t i = 0; i < batch->count; i++) {
         blob_free(batch->ops[i].record);
         entry_facts_free(&batch->ops[i].facts);
+        entry_free(batch->ops[i].fresh);
     }
     for (size_t i = 0; i < batch->name_count; i++)
         blob_free(batch->names[i]);
@@ -42,6 +43,44 @@ void batch_free(struct batch *batch) {
         free(batch->large[i].body);
     free(batch->large);
     free(batch);
+}
+
+/* ---- preparing ---- */
+
+void batch_prepare(struct batch *batch, struct tables *tables) {
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct store_op *op = &batch->commit->ops[i];
+        struct batch_op *staged = &batch->ops[i];
+        if (op->envelope) /* what is taken is running or retrying in views alone */
+            assert(op->envelope->state != STATE_RUNNING && op->envelope->state != STATE_RETRYING);
+        if (op->kind != STORE_KEEP || op->queue != 0)
+            staged->queue = tables_queue(tables, op->queue);
+        if (op->kind == STORE_PUT)
+            staged->fresh = entry_new(0, op->queue, op->envelope, &tables->names);
+        if (op->kind == STORE_UPDATE)
+            entry_facts(op->envelope, &tables->names, &staged->facts);
+        if (op->kind == STORE_FORGET)
+            staged->spilled = names_get(&tables->names, op->spilled_dlq);
+    }
+}
+
+static bool is_free(const struct store_op *op, const struct entry *entry) {
+    return op->decided_are_free && entry->stage == ENTRY_HELD &&
+           lifecycle_is_decided(entry->facts.state);
+}
+
+bool batch_wants(const struct batch *batch, size_t place, const struct tables *tables,
+                 uint64_t *seq, struct bytes *id) {
+    const struct store_op *op = &batch->commit->ops[place];
+    bool changes = op->kind == STORE_UPDATE || op->kind == STORE_FORGET || op->kind == STORE_MARK;
+    *seq = changes ? op->seq : 0;
+    if (changes)
+        return op->seq != 0 && !tables_find(tables, op->seq);
+    if (op->kind != STORE_PUT || !op->check_id)
+        return false;
+    *id = batch->ops[place].fresh->id;
+    const struct entry *held = tables_find_id(tables, op->queue, *id);
+    return !held || is_free(op, held);
 }
 
 /* ---- staging ---- */
@@ -82,36 +121,18 @@ static void lean_on(struct batch *batch, uint64_t ticket) {
         batch->leans_last = ticket;
 }
 
-static bool is_free(const struct store_op *op, const struct entry *entry) {
-    return op->decided_are_free && entry->stage == ENTRY_HELD &&
-           lifecycle_is_decided(entry->facts.state);
-}
-
-/* *out NULL: the id is free. */
-static enum status find_held(struct staging *staging, struct store_op *op, struct entry **out) {
-    const struct batch_hooks *hooks = staging->hooks;
-    *out = tables_find_id(staging->tables, op->queue, op->envelope->id);
-    if (*out && (*out)->stage == ENTRY_FORGOTTEN) {
-        *out = NULL;
-        return STATUS_OK;
-    }
-    if (*out && is_free(op, *out))
-        *out = NULL;
-    if (*out || !hooks->find_id)
-        return STATUS_OK;
-    enum status status = hooks->find_id(hooks->arg, op->queue, op->envelope->id, out, staging->err);
-    if (status == STATUS_OK && *out && is_free(op, *out)) {
-        hooks->released(hooks->arg, *out);
-        *out = NULL;
-    }
-    return status;
+/* NULL: the id is free. */
+static struct entry *find_held(const struct staging *staging, const struct store_op *op,
+                               struct bytes id) {
+    struct entry *held = tables_find_id(staging->tables, op->queue, id);
+    return held && (held->stage == ENTRY_FORGOTTEN || is_free(op, held)) ? NULL : held;
 }
 
 static enum status stage_duplicate(struct staging *staging, struct batch_op *staged,
                                    struct store_op *op, struct entry *held) {
-    if (!entry_same_content(held, op->envelope->content_hash))
+    if (!entry_same_content(held, staged->fresh->content_mark))
         return err_set(staging->err, STATUS_CONFLICT, "id \"%.*s\" is held with another body",
-                       BYTES_ARG(op->envelope->id));
+                       BYTES_ARG(held->id));
     op->duplicate = true;
     op->seq = held->seq;
     if (held->stage == ENTRY_RESERVED && held->ticket != staging->batch->ticket)
@@ -124,31 +145,20 @@ static enum status stage_duplicate(struct staging *staging, struct batch_op *sta
 static enum status stage_put(struct staging *staging, struct batch_op *staged,
                              struct store_op *op) {
     op->duplicate = false;
-    if (op->check_id) {
-        struct entry *held = NULL;
-        enum status status = find_held(staging, op, &held);
-        if (status != STATUS_OK)
-            return status;
-        if (held) {
-            status = stage_duplicate(staging, staged, op, held);
-            staging->hooks->released(staging->hooks->arg, held);
-            return status;
-        }
+    struct entry *held = op->check_id ? find_held(staging, op, staged->fresh->id) : NULL;
+    if (held) {
+        enum status status = stage_duplicate(staging, staged, op, held);
+        staging->hooks->released(staging->hooks->arg, held);
+        return status;
     }
-    struct tables *tables = staging->tables;
-    op->seq = tables->next_seq;
+    op->seq = staging->tables->next_seq;
     record_set_seq(staged->record, op->seq);
-    staged->entry = entry_new(op->seq, op->queue, op->envelope, &tables->names);
+    staged->entry = staged->fresh;
+    staged->fresh = NULL;
+    staged->entry->seq = op->seq;
     staged->entry->ticket = staging->batch->ticket;
-    tables_reserve(tables, staged->entry);
+    tables_reserve(staging->tables, staged->entry);
     return STATUS_OK;
-}
-
-static enum status find_entry(struct staging *staging, uint64_t seq, struct entry **out) {
-    *out = tables_find(staging->tables, seq);
-    if (*out || !staging->hooks->find)
-        return STATUS_OK;
-    return staging->hooks->find(staging->hooks->arg, seq, out, staging->err);
 }
 
 /* It is in none of the states that the op is for, or somebody has it in hand. */
@@ -160,10 +170,8 @@ static bool is_left_alone(const struct store_op *op, const struct entry *entry) 
 /* The entry that the op changes, pinned. None, and no record either, when it is left alone. */
 static enum status stage_change(struct staging *staging, struct batch_op *staged,
                                 struct store_op *op, enum state to) {
-    struct entry *entry = NULL;
-    enum status status = find_entry(staging, op->seq, &entry);
-    if (status != STATUS_OK)
-        return status;
+    struct entry *entry = tables_find(staging->tables, op->seq);
+    enum status status = STATUS_OK;
     op->skipped = is_left_alone(op, entry);
     if (op->skipped) {
         blob_free(staged->record);
@@ -186,10 +194,7 @@ static enum status stage_change(struct staging *staging, struct batch_op *staged
 
 static enum status stage_update(struct staging *staging, struct batch_op *staged,
                                 struct store_op *op) {
-    enum status status = stage_change(staging, staged, op, op->envelope->state);
-    if (staged->entry)
-        entry_facts(op->envelope, &staging->tables->names, &staged->facts);
-    return status;
+    return stage_change(staging, staged, op, staged->facts.state);
 }
 
 static enum status stage_mark(struct staging *staging, struct batch_op *staged,
@@ -202,8 +207,8 @@ static enum status stage_forget(struct staging *staging, struct batch_op *staged
     enum status status = STATUS_OK;
     if (op->seq != 0)
         status = stage_change(staging, staged, op, STATE_RESOLVED);
-    if (staged->record)
-        staged->spilled = names_get(&staging->tables->names, op->spilled_dlq);
+    if (!staged->record)
+        staged->spilled = NULL;
     return status;
 }
 
@@ -222,10 +227,6 @@ static enum status stage_op(struct staging *staging, size_t place) {
     };
     struct batch_op *staged = &staging->batch->ops[place];
     struct store_op *op = &staging->batch->commit->ops[place];
-    if (op->envelope) /* what is taken is running or retrying in views alone */
-        assert(op->envelope->state != STATE_RUNNING && op->envelope->state != STATE_RETRYING);
-    if (op->kind != STORE_KEEP || op->queue != 0)
-        staged->queue = tables_queue(staging->tables, op->queue);
     enum status status = stage[op->kind](staging, staged, op);
     if (status == STATUS_OK && staged->record) {
         if (staged->queue)

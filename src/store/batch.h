@@ -1,11 +1,15 @@
-/* batch: a commit on its way: encoded, then staged against the tables, then applied or undone.
+/* batch: a commit on its way: encoded, prepared, staged against the tables, then applied or undone.
  *
- *   batch_new (no lock)  →  batch_stage (lock)  →  written  →  batch_apply (lock)
- *                              ↓ refused             ↓ failed
- *                           batch_undo            batch_undo (lock)
+ *   batch_new  →  batch_prepare  →  batch_stage  →  written  →  batch_apply
+ *  (no lock)        (lock)            (lock)                      (lock)
+ *                                       ↓ refused     ↓ failed
+ *                                     batch_undo    batch_undo (lock)
  *
- * Staging reserves the ids of what is put and pins what is changed, so that applying cannot fail.
- */
+ * After batch_prepare nothing of the caller's is read but the ops themselves, so that staging may
+ * happen later, on a thread of the store: between the two the store reads what staging wants and
+ * memory does not have (batch_wants), and restores it into the tables. Staging itself looks into
+ * memory alone. It reserves the ids of what is put and pins what is changed, so that applying
+ * cannot fail. */
 #ifndef STORE_BATCH_H
 #define STORE_BATCH_H
 
@@ -16,11 +20,6 @@
 /* What a store does besides keeping tables. */
 struct batch_hooks {
     void *arg;
-    /* What the tables do not hold but the store does: restored into the tables. *out NULL: nobody
-     * holds it. */
-    enum status (*find)(void *arg, uint64_t seq, struct entry **out, struct err *err);
-    enum status (*find_id)(void *arg, uint32_t queue, struct bytes id, struct entry **out,
-                           struct err *err);
     /* It was put or changed by the record at `position`; with a body when `body`. */
     void (*changed)(void *arg, struct entry *entry, uint64_t position, bool body);
     /* It was marked; its envelope stays where it is. */
@@ -32,6 +31,7 @@ struct batch_hooks {
 struct batch_op {
     enum store_op_kind kind;
     struct queue *queue;        /* NULL: of no queue */
+    struct entry *fresh;        /* PUT, prepared and not staged: of no table yet */
     struct entry *entry;        /* NULL: none is put or changed */
     struct facts facts;         /* UPDATE */
     struct blob *record;        /* NULL: a duplicate, or skipped */
@@ -67,6 +67,12 @@ bool batch_op_wakes(const struct batch_op *op);
 /* NULL when there is no memory, which commit->err then says. */
 struct batch *batch_new(struct store_commit *commit);
 void batch_free(struct batch *batch);
+/* What staging needs of envelopes and texts, which are the caller's until submit returns. */
+void batch_prepare(struct batch *batch, struct tables *tables);
+/* Whether op `place` asks for a message that the tables do not have, but the store may hold: by
+ * *seq, or where that is 0 by *id. */
+bool batch_wants(const struct batch *batch, size_t place, const struct tables *tables,
+                 uint64_t *seq, struct bytes *id);
 /* Sets seq, duplicate and skipped of the commit's ops. On trouble the commit's err and refused are
  * set and nothing is left behind but the batch itself. */
 enum status batch_stage(struct batch *batch, uint64_t ticket, struct tables *tables,

@@ -67,8 +67,8 @@ void entry_free(struct entry *entry) {
     free(entry);
 }
 
-bool entry_same_content(const struct entry *entry, const char content_hash[65]) {
-    return memcmp(entry->content_mark, content_hash, CONTENT_MARK_SIZE) == 0;
+bool entry_same_content(const struct entry *entry, const char *content_mark) {
+    return memcmp(entry->content_mark, content_mark, CONTENT_MARK_SIZE) == 0;
 }
 
 struct bytes entry_letter_id(const struct entry *entry) {

@@ -85,7 +85,8 @@ void entry_facts_free(struct facts *facts);
 struct entry *entry_new(uint64_t seq, uint32_t queue, const struct envelope *envelope,
                         struct names *names);
 void entry_free(struct entry *entry);
-bool entry_same_content(const struct entry *entry, const char content_hash[65]);
+/* `content_mark`: of CONTENT_MARK_SIZE bytes at least. */
+bool entry_same_content(const struct entry *entry, const char *content_mark);
 struct bytes entry_letter_id(const struct entry *entry);
 /* True if it was judged dead and waits for room in its DLQ (envelope_awaits_room). */
 bool entry_awaits_room(const struct entry *entry);

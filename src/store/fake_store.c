@@ -123,6 +123,7 @@ static void submit(struct store *store, struct store_commit *commit) {
         return;
     }
     pthread_mutex_lock(&self->front.mutex);
+    batch_prepare(batch, &self->front.tables);
     enum status status = batch_stage(batch, ++self->tickets, &self->front.tables, &mine);
     if (status == STATUS_OK) {
         *self->last = batch;

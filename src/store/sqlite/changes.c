@@ -77,87 +77,73 @@ struct entry *changes_restore(struct sqlite_store *self, const struct row_facts 
     return entry;
 }
 
-/* A row that memory knows better is not used. One that waits was parked. */
-static struct entry *restore_row(struct sqlite_store *self, const struct row_facts *row) {
+struct entry *changes_restore_row(struct sqlite_store *self, const struct row_facts *row) {
     if (tables_find(&self->front.tables, row->seq))
         return NULL;
     paging_note_back(self, row);
     return changes_restore(self, row, NULL);
 }
 
-/* With the connection's lock. */
-static enum status find_seq(struct sqlite_store *self, uint64_t seq, struct entry **out,
-                            struct err *err) {
-    struct arena arena;
-    arena_init_heap(&arena, 4096);
-    struct row_facts row;
-    bool found = false;
-    enum status status = rows_by_seq(self->lookup_db, seq, &arena, &row, &found, err);
-    if (status == STATUS_OK && found)
-        status = load_tables_check_queue(&self->front.tables, row.seq, row.queue, err);
-    *out = status == STATUS_OK && found ? restore_row(self, &row) : NULL;
-    arena_free(&arena);
+static enum status read_seq(struct sqlite_store *self, uint64_t seq, struct arena *arena,
+                            struct row_facts *row, bool *found, struct err *err) {
+    database_lock(self->lookup_db);
+    enum status status = rows_by_seq(self->lookup_db, seq, arena, row, found, err);
+    database_unlock(self->lookup_db);
     return status;
 }
 
-/* With the connection's lock. */
-static enum status find_id(struct sqlite_store *self, uint32_t queue, struct bytes id,
-                           struct entry **out, struct err *err) {
-    struct arena arena;
-    arena_init_heap(&arena, 4096);
-    struct row_facts row;
-    bool found = false;
-    enum status status = rows_by_id(self->lookup_db, queue, id, &arena, &row, &found, err);
-    if (status == STATUS_OK && found)
-        status = load_tables_check_queue(&self->front.tables, row.seq, row.queue, err);
-    *out = status == STATUS_OK && found ? restore_row(self, &row) : NULL;
-    arena_free(&arena);
+/* With the row that was read, and the mutex where there are threads. */
+static enum status restore_found(struct sqlite_store *self, const struct row_facts *row,
+                                 struct entry **out, struct err *err) {
+    enum status status = load_tables_check_queue(&self->front.tables, row->seq, row->queue, err);
+    if (status == STATUS_OK)
+        *out = changes_restore_row(self, row);
     return status;
 }
 
 enum status changes_find(struct sqlite_store *self, uint64_t seq, struct entry **out,
                          struct err *err) {
+    struct arena arena;
+    struct row_facts row;
+    bool found = false;
     *out = tables_find(&self->front.tables, seq);
     if (*out)
         return STATUS_OK;
-    database_lock(self->lookup_db);
-    enum status status = find_seq(self, seq, out, err);
-    database_unlock(self->lookup_db);
+    arena_init_heap(&arena, 4096);
+    enum status status = read_seq(self, seq, &arena, &row, &found, err);
+    if (status == STATUS_OK && found)
+        status = restore_found(self, &row, out, err);
+    arena_free(&arena);
     return status;
 }
 
-/* What a commit looks up is read from one view of the file: beginning one costs as much as a row.
- * It cannot be too old, because what a later fold wrote leaves memory with the mutex only. */
-static void hold_view(struct sqlite_store *self) {
-    if (self->viewing)
-        return;
-    database_lock(self->lookup_db);
-    (void)database_step(self->lookup_db, database_statement(self->lookup_db, SQL_BEGIN), NULL);
-    self->viewing = true;
-}
-
-void changes_end_view(struct sqlite_store *self) {
-    if (!self->viewing)
-        return;
-    (void)database_step(self->lookup_db, database_statement(self->lookup_db, SQL_END), NULL);
-    database_unlock(self->lookup_db);
-    self->viewing = false;
+enum status changes_fetch(struct sqlite_store *self, uint64_t seq, struct entry **out,
+                          struct err *err) {
+    struct arena arena;
+    struct row_facts row;
+    enum status status;
+    uint64_t settles;
+    bool found;
+    *out = tables_find(&self->front.tables, seq);
+    if (*out)
+        return STATUS_OK;
+    arena_init_heap(&arena, 4096);
+    do {
+        found = false;
+        settles = self->settles;
+        pthread_mutex_unlock(&self->front.mutex);
+        status = read_seq(self, seq, &arena, &row, &found, err);
+        pthread_mutex_lock(&self->front.mutex);
+    } while (status == STATUS_OK && settles != self->settles);
+    if (status == STATUS_OK && found)
+        status = restore_found(self, &row, out, err);
+    if (!*out)
+        *out = tables_find(&self->front.tables, seq); /* it was brought back meanwhile */
+    arena_free(&arena);
+    return status;
 }
 
 /* ---- hooks ---- */
-
-static enum status hook_find(void *arg, uint64_t seq, struct entry **out, struct err *err) {
-    struct sqlite_store *self = arg;
-    hold_view(self);
-    return find_seq(self, seq, out, err);
-}
-
-static enum status hook_find_id(void *arg, uint32_t queue, struct bytes id, struct entry **out,
-                                struct err *err) {
-    struct sqlite_store *self = arg;
-    hold_view(self);
-    return find_id(self, queue, id, out, err);
-}
 
 static void hook_changed(void *arg, struct entry *entry, uint64_t position, bool body) {
     changes_note(arg, entry, position, body);
@@ -172,10 +158,6 @@ static void hook_released(void *arg, struct entry *entry) {
 }
 
 struct batch_hooks changes_hooks(struct sqlite_store *self) {
-    return (struct batch_hooks){.arg = self,
-                                .find = hook_find,
-                                .find_id = hook_find_id,
-                                .changed = hook_changed,
-                                .marked = hook_marked,
-                                .released = hook_released};
+    return (struct batch_hooks){
+        .arg = self, .changed = hook_changed, .marked = hook_marked, .released = hook_released};
 }

@@ -15,11 +15,16 @@ void changes_add(struct sqlite_store *self, struct entry *entry);
 void changes_note(struct sqlite_store *self, struct entry *entry, uint64_t position, bool body);
 /* Drops the entry from memory when nothing needs it there. */
 void changes_release(struct sqlite_store *self, struct entry *entry);
-/* The held entry, fetched from the file when memory does not have it; *out NULL: nobody has it. */
+/* At a start, without the mutex: the held entry, read from the file when memory does not have it;
+ * *out NULL: nobody has it. */
 enum status changes_find(struct sqlite_store *self, uint64_t seq, struct entry **out,
                          struct err *err);
-/* A commit is staged: what its hooks looked up was all of one view of the file, which ends here. */
-void changes_end_view(struct sqlite_store *self);
+/* The same with the mutex, which is let go for the reading. */
+enum status changes_fetch(struct sqlite_store *self, uint64_t seq, struct entry **out,
+                          struct err *err);
+/* The row as an entry, as changes_restore does, unless memory knows better: then NULL. One that
+ * waits was parked. */
+struct entry *changes_restore_row(struct sqlite_store *self, const struct row_facts *row);
 /* A row of the file as an entry in the tables that needs no fold. */
 struct entry *changes_restore(struct sqlite_store *self, const struct row_facts *row,
                               const struct instant *now);

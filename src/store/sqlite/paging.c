@@ -193,27 +193,50 @@ struct part {
     size_t count, max;
 };
 
-static enum status read_part(struct sqlite_store *self, const struct queue *queue,
+/* Without the mutex. */
+static enum status read_part(struct sqlite_store *self, uint32_t queue, struct lane_mark from,
                              enum lane_kind kind, struct part *part, struct err *err) {
     static const enum database_sql sql[LANE_COUNT] = {
         [LANE_READY] = SQL_LANE_READY,
         [LANE_DELAYED] = SQL_LANE_DELAYED,
         [LANE_RETRY] = SQL_LANE_RETRY,
     };
-    struct lane_mark from = queue->waiting.lanes[kind].from;
     if (kind == LANE_DELAYED && from.due_ms == 0)
         from.due_ms = 1; /* what has no due time is in another lane */
     enum status status = STATUS_OK;
     database_lock(self->lookup_db);
     sqlite3_stmt *stmt = database_statement(self->lookup_db, sql[kind]);
-    sqlite3_bind_int64(stmt, 1, queue->number);
+    sqlite3_bind_int64(stmt, 1, queue);
     sqlite3_bind_int64(stmt, 2, from.due_ms);
     sqlite3_bind_int64(stmt, 3, (sqlite3_int64)from.seq);
     sqlite3_bind_int64(stmt, 4, (sqlite3_int64)part->max);
     while (status == STATUS_OK && database_next(self->lookup_db, stmt, &status, err))
-        status = read_row(self, stmt, &part->arena, &part->rows[part->count++], err);
+        status = rows_facts(stmt, &part->arena, &part->rows[part->count++], err);
     sqlite3_reset(stmt);
     database_unlock(self->lookup_db);
+    return status;
+}
+
+/* With the mutex, which is let go for the reading. What is parked may leave memory meanwhile, or
+ * more of it be parked before the horizon: then the part is read again. */
+static enum status fetch_part(struct sqlite_store *self, const struct queue *queue,
+                              enum lane_kind kind, struct part *part, struct err *err) {
+    const struct lane *lane = &queue->waiting.lanes[kind];
+    struct lane_mark from;
+    uint64_t settles;
+    enum status status;
+    do {
+        part->count = 0;
+        from = lane->from;
+        settles = self->settles;
+        pthread_mutex_unlock(&self->front.mutex);
+        status = read_part(self, queue->number, from, kind, part, err);
+        pthread_mutex_lock(&self->front.mutex);
+    } while (status == STATUS_OK && (settles != self->settles || from.due_ms != lane->from.due_ms ||
+                                     from.seq != lane->from.seq));
+    for (size_t i = 0; status == STATUS_OK && i < part->count; i++)
+        status = load_tables_check_queue(&self->front.tables, part->rows[i].seq,
+                                         part->rows[i].queue, err);
     return status;
 }
 
@@ -268,7 +291,7 @@ static enum status bring_part(struct sqlite_store *self, struct queue *queue, en
     struct part part = {.max = rows + 1};
     arena_init_heap(&part.arena, 1 << 16);
     part.rows = memory_array(part.max, sizeof *part.rows);
-    enum status status = read_part(self, queue, kind, &part, err);
+    enum status status = fetch_part(self, queue, kind, &part, err);
     if (status == STATUS_OK) {
         move_horizon(&queue->waiting.lanes[kind], &part, now);
         for (size_t i = 0; i < part.count && i < rows; i++)
@@ -311,7 +334,7 @@ void paging_bring(struct sqlite_store *self, struct queue *queue, enum store_tak
 struct entry *paging_take_one(struct sqlite_store *self, uint32_t queue, uint64_t seq) {
     struct entry *found = NULL;
     struct err err;
-    if (changes_find(self, seq, &found, &err) != STATUS_OK)
+    if (changes_fetch(self, seq, &found, &err) != STATUS_OK)
         log_error("message %llu cannot be read: %s", (unsigned long long)seq, err.text);
     struct entry *entry = tables_take_one(&self->front.tables, queue, seq);
     if (!entry && found)

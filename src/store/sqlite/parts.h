@@ -1,12 +1,15 @@
 /* parts: what the embedded store is made of, and which lock guards what.
  *
  *   submit → batches → [writer thread] → journal → tables (memory) → [fold thread] → SQLite
- *                    → [who waits]                                 → [drafter] → packs
+ *          ↘ [lookup thread] ↗ [caller that waits]                 → [drafter] → packs
+ *
+ * A commit that asks for what is in the file alone goes by way of the lookup thread, so that
+ * neither its caller nor other commits wait for the file (prefetch.h).
  *
  * The front's `mutex` guards the tables and everything else here that is not said to be otherwise.
  * Each database connection has its own lock, and `journal_mutex` is held by whoever appends, syncs
- * or recycles. Locks are taken in that order: mutex, connection; the journal's is never held with
- * another. */
+ * or recycles. Once the store is open, none of these is taken with another: nobody who holds the
+ * mutex waits for the disk. */
 #ifndef STORE_PARTS_H
 #define STORE_PARTS_H
 
@@ -58,6 +61,7 @@ struct sqlite_store {
     int lock_file; /* -1: none */
     bool on_trial; /* opened to see whether it opens: nothing is removed */
 
+    pthread_cond_t look_asked; /* for the lookup thread */
     pthread_cond_t submitted;  /* for the writer */
     pthread_cond_t fold_asked; /* for the fold thread */
     pthread_cond_t fold_ended; /* for those who wait for a fold */
@@ -65,6 +69,8 @@ struct sqlite_store {
     struct list recent; /* entries whose bytes are in memory, the oldest first */
     size_t recent_bytes;
 
+    struct batch *looking_first, **looking_last; /* commits that wait for a look into the file */
+    bool looking_stopping;
     struct batch *first, **last; /* commits that wait to be written */
     uint64_t tickets;
     bool writing; /* somebody writes them: the thread, or one who waits for its own */
@@ -78,6 +84,7 @@ struct sqlite_store {
     uint64_t applied_end;       /* the journal up to here is in the tables */
     uint64_t sealed_end;        /* and up to here in the folds that wait */
     uint64_t folded_end;        /* and up to here in the file */
+    uint64_t settles;           /* grows when what a fold wrote begins to leave memory */
     size_t settled_count;       /* entries, since memory was last given back; as `unsettled` */
     uint64_t fold_failures;
     struct complaint fold_trouble; /* the fold's own */
@@ -102,11 +109,10 @@ struct sqlite_store {
     struct database connections[3]; /* one, when there are no threads */
     struct database *fold_db, *lookup_db, *list_db;
     struct wal *wal;         /* of the fold, and of who settles it */
-    bool viewing;            /* a commit is being staged and holds lookup_db */
     struct packs *packs;     /* the fold thread's to change; any thread reads */
     struct spread *spread;   /* has its own lock, which is held with no other */
     struct drafter *drafter; /* the fold's; NULL without threads */
-    pthread_t writer_thread, fold_thread, spread_thread;
+    pthread_t lookup_thread, writer_thread, fold_thread, spread_thread;
 };
 
 /* With the mutex: changes committed but not in the file. */

@@ -6,6 +6,7 @@
 #include "core/lifecycle.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "store/held.h"
 #include "store/sqlite/large.h"
 #include "store/sqlite/paging.h"
@@ -425,20 +426,19 @@ static void add_memory_matches(struct sqlite_store *self, uint32_t queue, struct
                                          .entry = entries[i]});
 }
 
-/* Rows of which memory knows nothing: memory knows better where it knows at all. */
-static enum status add_file_matches(struct sqlite_store *self, uint32_t queue, struct bytes id,
-                                    struct found *found, struct err *err) {
+/* Every row with the id. Without the mutex. */
+static enum status read_matches(struct sqlite_store *self, struct bytes id, struct match **rows,
+                                size_t *count, struct err *err) {
     enum status status = STATUS_OK;
+    *count = 0;
     database_lock(self->lookup_db);
     sqlite3_stmt *stmt = database_statement(self->lookup_db, SQL_MATCHES);
     database_bind_text(stmt, 1, id);
     while (database_next(self->lookup_db, stmt, &status, err)) {
-        struct match match = {.queue = (uint32_t)sqlite3_column_int64(stmt, 1),
-                              .seq = (uint64_t)sqlite3_column_int64(stmt, 0),
-                              .decided = sqlite3_column_int(stmt, 2) != 0};
-        if ((queue == TABLES_ANY_QUEUE || queue == match.queue) &&
-            !tables_find(&self->front.tables, match.seq))
-            add_match(found, &match);
+        *rows = memory_grow(*rows, (*count + 1) * sizeof **rows);
+        (*rows)[(*count)++] = (struct match){.queue = (uint32_t)sqlite3_column_int64(stmt, 1),
+                                             .seq = (uint64_t)sqlite3_column_int64(stmt, 0),
+                                             .decided = sqlite3_column_int(stmt, 2) != 0};
     }
     database_unlock(self->lookup_db);
     return status;
@@ -452,13 +452,19 @@ static enum status ambiguous(struct sqlite_store *self, const struct found *foun
     return tables_ambiguous(&self->front.tables, queues, found->count, id, err);
 }
 
-static enum status find(struct sqlite_store *self, struct bytes queue_name, struct bytes id,
-                        struct found *found, struct err *err) {
-    uint32_t queue = tables_queue_known(&self->front.tables, queue_name);
-    add_memory_matches(self, queue, id, found);
-    enum status status = add_file_matches(self, queue, id, found, err);
-    if (status != STATUS_OK)
-        return status;
+/* Memory knows better where it knows at all. With the mutex. */
+static void add_rows(struct sqlite_store *self, uint32_t queue, const struct match *rows,
+                     size_t count, struct found *found) {
+    for (size_t i = 0; i < count; i++) {
+        if ((queue == TABLES_ANY_QUEUE || queue == rows[i].queue) &&
+            !tables_find(&self->front.tables, rows[i].seq))
+            add_match(found, &rows[i]);
+    }
+}
+
+/* With the mutex. */
+static enum status choose(struct sqlite_store *self, struct bytes id, struct found *found,
+                          struct err *err) {
     if (found->count == 0)
         return err_set(err, STATUS_NOT_FOUND, "\"%.*s\" is not held", BYTES_ARG(id));
     if (found->count > 1)
@@ -475,9 +481,25 @@ enum status reader_get(struct letters *letters, struct bytes queue, struct bytes
                        struct message **out, struct err *err) {
     struct sqlite_store *self = parts_of_letters(letters);
     struct found found = {0};
+    struct match *rows = NULL;
+    size_t count;
+    uint64_t settles;
+    enum status status;
     pthread_mutex_lock(&self->front.mutex);
-    enum status status = find(self, queue, id, &found, err);
+    do {
+        settles = self->settles;
+        pthread_mutex_unlock(&self->front.mutex);
+        status = read_matches(self, id, &rows, &count, err);
+        pthread_mutex_lock(&self->front.mutex);
+    } while (status == STATUS_OK && settles != self->settles);
+    if (status == STATUS_OK) {
+        uint32_t number = tables_queue_known(&self->front.tables, queue);
+        add_memory_matches(self, number, id, &found);
+        add_rows(self, number, rows, count, &found);
+        status = choose(self, id, &found, err);
+    }
     pthread_mutex_unlock(&self->front.mutex);
+    free(rows);
     return status == STATUS_OK ? load_what_is_left(self, &found.at, out, err) : status;
 }
 
@@ -494,19 +516,31 @@ static void put_ids(const struct bytes *ids, size_t count, struct buf *out) {
     json_close(&json, ']');
 }
 
+/* A row with one of the ids that were asked for. */
+struct having {
+    size_t place; /* of the id */
+    uint64_t seq;
+};
+
+struct havings {
+    struct having *rows;
+    size_t count;
+};
+
 /* One statement for all: to begin and to end one costs more than a look. With the database. */
-static enum status look_up(struct sqlite_store *self, uint32_t queue, const struct bytes *ids,
-                           size_t count, bool *out, struct err *err) {
-    struct database *db = self->lookup_db;
+static enum status look_up(struct database *db, uint32_t queue, const struct bytes *ids,
+                           size_t count, struct havings *out, struct err *err) {
     enum status status = STATUS_OK;
     struct buf asked;
     put_ids(ids, count, &asked);
     sqlite3_stmt *stmt = database_statement(db, SQL_HAVE_IDS);
     database_bind_text(stmt, 1, buf_view(&asked));
     sqlite3_bind_int64(stmt, 2, queue);
-    while (database_next(db, stmt, &status, err))
-        out[sqlite3_column_int64(stmt, 0)] |=
-            !tables_find(&self->front.tables, (uint64_t)sqlite3_column_int64(stmt, 1));
+    while (database_next(db, stmt, &status, err)) {
+        out->rows = memory_grow(out->rows, (out->count + 1) * sizeof *out->rows);
+        out->rows[out->count++] = (struct having){(size_t)sqlite3_column_int64(stmt, 0),
+                                                  (uint64_t)sqlite3_column_int64(stmt, 1)};
+    }
     buf_free(&asked);
     return status;
 }
@@ -530,27 +564,40 @@ static enum status has_between(struct database *db, const struct bytes *ids, siz
     return status;
 }
 
-static enum status file_holds(struct sqlite_store *self, uint32_t queue, const struct bytes *ids,
-                              size_t count, bool *out, struct err *err) {
+/* Without the mutex. */
+static enum status read_havings(struct database *db, uint32_t queue, const struct bytes *ids,
+                                size_t count, struct havings *out, struct err *err) {
     bool some;
-    database_lock(self->lookup_db);
-    enum status status = has_between(self->lookup_db, ids, count, &some, err);
+    out->count = 0;
+    database_lock(db);
+    enum status status = has_between(db, ids, count, &some, err);
     if (status == STATUS_OK && some)
-        status = look_up(self, queue, ids, count, out, err);
-    database_unlock(self->lookup_db);
+        status = look_up(db, queue, ids, count, out, err);
+    database_unlock(db);
     return status;
 }
 
 enum status reader_holds(struct letters *letters, uint32_t queue, const struct bytes *ids,
                          size_t count, bool *out, struct err *err) {
     struct sqlite_store *self = parts_of_letters(letters);
+    struct havings havings = {0};
+    uint64_t settles;
+    enum status status;
     if (count == 0)
         return STATUS_OK;
     pthread_mutex_lock(&self->front.mutex);
+    do {
+        settles = self->settles;
+        pthread_mutex_unlock(&self->front.mutex);
+        status = read_havings(self->lookup_db, queue, ids, count, &havings, err);
+        pthread_mutex_lock(&self->front.mutex);
+    } while (status == STATUS_OK && settles != self->settles);
     for (size_t i = 0; i < count; i++)
         out[i] = tables_holds(&self->front.tables, queue, ids[i]);
-    enum status status = file_holds(self, queue, ids, count, out, err);
+    for (size_t i = 0; i < havings.count; i++) /* memory knows better where it knows at all */
+        out[havings.rows[i].place] |= !tables_find(&self->front.tables, havings.rows[i].seq);
     pthread_mutex_unlock(&self->front.mutex);
+    free(havings.rows);
     return status;
 }
 

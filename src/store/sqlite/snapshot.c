@@ -165,6 +165,7 @@ static void settle_entry(struct sqlite_store *self, const struct snapshot_entry 
 void snapshot_settle_entries(const struct snapshot *snapshot, struct sqlite_store *self) {
     for (size_t i = 0; i < snapshot->entry_count; i += SETTLE_ENTRIES) {
         pthread_mutex_lock(&self->front.mutex);
+        self->settles += i == 0;
         for (size_t j = i; j < i + SETTLE_ENTRIES && j < snapshot->entry_count; j++)
             settle_entry(self, &snapshot->entries[j]);
         pthread_mutex_unlock(&self->front.mutex);

@@ -135,12 +135,14 @@ static struct sqlite_store *store_new(const struct sqlite_store_options *options
     self->large = large_new(options->disk, options->path, self->options.large_bytes);
     self->lock_file = -1;
     self->last = &self->first;
+    self->looking_last = &self->looking_first;
     self->sealed_last = &self->sealed_first;
     self->fold_due = MONO_NEVER;
     self->health.writable = true;
     self->opened = clock_began(options->clock);
     self->spread = spread_new();
     pthread_mutex_init(&self->journal_mutex, NULL);
+    init_condition(&self->look_asked);
     init_condition(&self->submitted);
     init_condition(&self->fold_asked);
     init_condition(&self->fold_ended);
@@ -164,6 +166,7 @@ static void store_free(struct sqlite_store *self) {
     spread_free(self->spread);
     large_free(self->large);
     lock_release(&self->lock_file);
+    pthread_cond_destroy(&self->look_asked);
     pthread_cond_destroy(&self->submitted);
     pthread_cond_destroy(&self->fold_asked);
     pthread_cond_destroy(&self->fold_ended);
@@ -241,6 +244,7 @@ static void start_threads(struct sqlite_store *self) {
     if (!self->options.threads)
         return;
     self->drafter = drafter_new();
+    thread_start(&self->lookup_thread, "store-lookup", writer_look_up, self);
     thread_start(&self->writer_thread, "store-writer", writer_run, self);
     thread_start(&self->fold_thread, "store-fold", fold_run, self);
     thread_start(&self->spread_thread, "store-spread", read_spread, self);
@@ -251,6 +255,11 @@ static void stop_threads(struct sqlite_store *self) {
         return;
     spread_stop(self->spread);
     pthread_join(self->spread_thread, NULL);
+    pthread_mutex_lock(&self->front.mutex);
+    self->looking_stopping = true;
+    pthread_cond_signal(&self->look_asked);
+    pthread_mutex_unlock(&self->front.mutex);
+    pthread_join(self->lookup_thread, NULL);
     pthread_mutex_lock(&self->front.mutex);
     self->stopping = true;
     pthread_cond_signal(&self->submitted);

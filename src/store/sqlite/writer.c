@@ -11,6 +11,7 @@
 #include "store/sqlite/fold.h"
 #include "store/sqlite/large.h"
 #include "store/sqlite/paging.h"
+#include "store/sqlite/prefetch.h"
 #include "store/sqlite/reader.h"
 #include "store/sqlite/reserve.h"
 
@@ -410,6 +411,22 @@ static struct batch *make_batch(struct sqlite_store *self, struct store_commit *
     return batch;
 }
 
+/* Before it was enqueued. */
+static void refuse(struct sqlite_store *self, struct batch *batch, enum status status) {
+    struct store_commit *commit = batch->commit;
+    batch->status = status;
+    settle_large(self, batch);
+    batch_free(batch);
+    commit->done(commit, status);
+}
+
+/* With the mutex. */
+static void look_later(struct sqlite_store *self, struct batch *batch) {
+    *self->looking_last = batch;
+    self->looking_last = &batch->next;
+    pthread_cond_signal(&self->look_asked);
+}
+
 void writer_submit(struct store *store, struct store_commit *commit) {
     struct sqlite_store *self = parts_of(store);
     struct batch_hooks hooks = changes_hooks(self);
@@ -422,18 +439,52 @@ void writer_submit(struct store *store, struct store_commit *commit) {
         commit->done(commit, STATUS_BUSY);
         return;
     }
+    enum status status = STATUS_OK;
     pthread_mutex_lock(&self->front.mutex);
-    enum status status = batch_stage(batch, ++self->tickets, &self->front.tables, &hooks);
-    changes_end_view(self);
-    if (status == STATUS_OK)
+    batch_prepare(batch, &self->front.tables);
+    bool look = prefetch_is_needed(self, batch);
+    bool later = look && self->options.threads && !commit->caller_waits;
+    if (later)
+        look_later(self, batch);
+    else if (look)
+        status = prefetch_and_stage(self, batch);
+    else
+        status = batch_stage(batch, ++self->tickets, &self->front.tables, &hooks);
+    if (status == STATUS_OK && !later)
         enqueue(self, batch);
     pthread_mutex_unlock(&self->front.mutex);
-    if (status != STATUS_OK) {
-        batch->status = status;
-        settle_large(self, batch);
-        batch_free(batch);
-        commit->done(commit, status);
+    if (status != STATUS_OK)
+        refuse(self, batch, status);
+}
+
+/* With the mutex, which is let go meanwhile. */
+static void look_up_first(struct sqlite_store *self) {
+    struct batch *batch = self->looking_first;
+    self->looking_first = batch->next;
+    if (!self->looking_first)
+        self->looking_last = &self->looking_first;
+    batch->next = NULL;
+    enum status status = prefetch_and_stage(self, batch);
+    if (status == STATUS_OK) {
+        enqueue(self, batch);
+        return;
     }
+    pthread_mutex_unlock(&self->front.mutex);
+    refuse(self, batch, status);
+    pthread_mutex_lock(&self->front.mutex);
+}
+
+void *writer_look_up(void *arg) {
+    struct sqlite_store *self = arg;
+    pthread_mutex_lock(&self->front.mutex);
+    while (!self->looking_stopping || self->looking_first) {
+        if (self->looking_first)
+            look_up_first(self);
+        else
+            pthread_cond_wait(&self->look_asked, &self->front.mutex);
+    }
+    pthread_mutex_unlock(&self->front.mutex);
+    return NULL;
 }
 
 void writer_step(struct sqlite_store *self) {
