@@ -30,8 +30,7 @@ static size_t triage_dlqs(void *arg, struct arena *arena, struct triage_dlq **ou
 }
 
 static bool compensates(void *arg, struct bytes queue) {
-    struct live_config view =
-        config_current_view(((struct maintenance *)arg)->options.current);
+    struct live_config view = config_current_view(((struct maintenance *)arg)->options.current);
     return view.compensates(view.arg, queue);
 }
 
