@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <assert.h>
 #include <microhttpd.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -162,5 +163,6 @@ void server_stop(struct server *server) {
     events_end(server->events);
     wait_for_requests(server);
     stop_loops(server);
+    assert(server->active == 0 && atomic_load(&server->connections) == 0);
     unmake(server);
 }

@@ -1,5 +1,10 @@
-/* server: the HTTP door (DESIGN §6). libmicrohttpd; a request that waits for durability, for the
- * engine or for a slow query is suspended, and no thread waits with it. */
+/* server: the HTTP API (DESIGN §6), on libmicrohttpd. The connection of a request that waits for a
+ * commit, for the engine or for a slow query is suspended; no HTTP thread waits for it.
+ *
+ *     http/       connections, requests and answers; knows nothing of queues
+ *     api/        the calls, their routes and their description; api/json/ reads and writes JSON
+ *     metrics/    /metrics
+ *     dashboard/  the files of the web page */
 #ifndef SERVER_SERVER_H
 #define SERVER_SERVER_H
 
@@ -32,7 +37,7 @@ struct server_options {
     struct replays *replays;
     struct triage_rules *rules;
     struct alerts *alerts;
-    struct spans *spans; /* NULL: nobody traces */
+    struct spans *spans; /* NULL: tracing is off */
     struct adopt *adopt; /* NULL: nothing is adopted */
     struct live_config config;
     struct bytes version;
@@ -44,7 +49,7 @@ struct server_options {
 enum status server_start(const struct server_options *options, struct server **out,
                          struct err *err);
 uint16_t server_port(const struct server *server);
-/* Hands an engine's event to everyone who listens at /v1/events; from any thread. */
+/* Sends an engine's event to all clients of /v1/events; from any thread. */
 void server_publish(struct server *server, const struct engine_event *event);
 /* Accepts nothing more, answers what is under way, closes. */
 void server_stop(struct server *server);

@@ -1,10 +1,9 @@
-/* server_state: what one running server is made of. Private to the server room.
+/* server_state: the state of a running server. Private to the server room.
  *
  * Lifetimes. A request is counted in `active` from its first byte until libmicrohttpd forgets it,
- * and in `suspended` while somebody else (the store, the engine, a worker) holds it. `stopping`
- * turns new requests away; `closing` also those whose body was still coming. Only when `closing` is
- * set and `suspended` is 0 may the loops be stopped: libmicrohttpd must have no suspended
- * connection then. */
+ * and in `suspended` while the store, the engine or a worker holds it. `stopping` refuses new
+ * requests; `closing` also those whose body was still arriving. The loops may be stopped only when
+ * `closing` is set and `suspended` is 0: libmicrohttpd must have no suspended connection then. */
 #ifndef SERVER_SERVER_STATE_H
 #define SERVER_SERVER_STATE_H
 
@@ -12,11 +11,11 @@
 #include <stdatomic.h>
 
 #include "base/rng.h"
-#include "server/http/events.h"
 #include "server/api/queue_index.h"
+#include "server/http/events.h"
+#include "server/http/workers.h"
 #include "server/metrics/metrics.h"
 #include "server/server.h"
-#include "server/http/workers.h"
 
 struct loop;
 struct listener;
@@ -28,7 +27,7 @@ struct server {
     char *host; /* as configured; options.host points here */
     struct instant began;
     struct loop *loops[SERVER_THREADS];
-    size_t next_loop; /* the listener's: whose turn it is to take a connection */
+    size_t next_loop; /* the loop of the next connection; only used by the listener's thread */
     struct listener *listener;
     struct workers *workers;
     struct events *events;

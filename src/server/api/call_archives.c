@@ -12,17 +12,17 @@
 #include <zstd.h>
 
 #include "server/api/json/selection_json.h"
-#include "server/api/name_check.h"
 #include "server/api/json/view_json.h"
+#include "server/api/name_check.h"
 #include "triage/archive.h"
 #include "triage/export.h"
 #include "triage/frames.h"
-#include "triage/spill_path.h"
 #include "triage/import.h"
+#include "triage/spill_path.h"
 
 enum { TO_MAX = 4096 };
 
-struct order {
+struct export_order {
     struct selection_json choice;
     struct selection selection;
     struct bytes to; /* empty: the answer */
@@ -30,12 +30,12 @@ struct order {
 };
 
 static enum status set_to(void *into, struct json value, struct arena *arena, struct err *err) {
-    return member_text(value, 1, TO_MAX, arena, &((struct order *)into)->to, err);
+    return member_text(value, 1, TO_MAX, arena, &((struct export_order *)into)->to, err);
 }
 
 static enum status set_compress(void *into, struct json value, struct arena *arena,
                                 struct err *err) {
-    struct order *order = into;
+    struct export_order *order = into;
     struct bytes text = BYTES_NONE;
     if (value.type == JSON_NULL)
         return STATUS_OK;
@@ -50,9 +50,9 @@ static const struct member members[] = {SELECTION_JSON_MEMBERS,
                                         {"to", set_to},
                                         {"compress", set_compress}};
 
-static enum status read_order(struct request *request, struct json object, struct order *order,
-                              struct err *err) {
-    *order = (struct order){.compress = request->takes_zstd};
+static enum status read_order(struct request *request, struct json object,
+                              struct export_order *order, struct err *err) {
+    *order = (struct export_order){.compress = request->takes_zstd};
     selection_json_init(&order->choice, &order->selection, request);
     order->selection.reading = true;
     selection_json_may_leave(&order->choice, request);
@@ -60,7 +60,8 @@ static enum status read_order(struct request *request, struct json object, struc
         member_read(members, sizeof members / sizeof *members, object, order, &request->arena, err);
     if (status != STATUS_OK)
         return status;
-    /* Looking harms nobody: without a filter it is every letter, as on the command line. */
+    /* An export changes nothing, so without a filter it means every letter, as on the command line.
+     */
     if (!order->selection.filtered && order->selection.id_count == 0)
         order->selection.all = true;
     return selection_finish(&order->selection, err);
@@ -68,7 +69,7 @@ static enum status read_order(struct request *request, struct json object, struc
 
 /* ---- into the answer ---- */
 
-struct answer {
+struct export_output {
     FILE *file;
     ZSTD_CCtx *writer; /* NULL: plain */
     struct buf line;
@@ -76,7 +77,7 @@ struct answer {
 
 static enum status put_line(void *arg, struct bytes line, struct wall dead_at, struct err *err) {
     (void)dead_at;
-    struct answer *answer = arg;
+    struct export_output *answer = arg;
     buf_clear(&answer->line);
     if (answer->writer) {
         frames_put(answer->writer, line, &answer->line);
@@ -89,8 +90,9 @@ static enum status put_line(void *arg, struct bytes line, struct wall dead_at, s
     return err_set(err, STATUS_IO, "the answer cannot be written to a file: %s", strerror(errno));
 }
 
-static enum status fill(struct request *request, const struct order *order, struct answer *answer,
-                        struct export_result *result, struct err *err) {
+static enum status fill(struct request *request, const struct export_order *order,
+                        struct export_output *answer, struct export_result *result,
+                        struct err *err) {
     answer->file = tmpfile();
     if (!answer->file)
         return err_set(err, STATUS_IO, "no file can be made for the answer: %s", strerror(errno));
@@ -106,8 +108,8 @@ static enum status fill(struct request *request, const struct order *order, stru
     return status;
 }
 
-static void export_answer(struct request *request, const struct order *order) {
-    struct answer answer = {.file = NULL};
+static void export_answer(struct request *request, const struct export_order *order) {
+    struct export_output answer = {.file = NULL};
     struct export_result result;
     struct err err;
     enum status status = fill(request, order, &answer, &result, &err);
@@ -146,7 +148,7 @@ static void put_result(struct request *request, const struct manifest *manifest,
     request_answer(request, 200);
 }
 
-static void export_folder(struct request *request, const struct order *order) {
+static void export_folder(struct request *request, const struct export_order *order) {
     const struct server_options *options = &request->server->options;
     struct archive *archive = NULL;
     struct manifest manifest;
@@ -173,7 +175,7 @@ static void export_folder(struct request *request, const struct order *order) {
 
 void call_exports(struct request *request) {
     struct json object;
-    struct order order;
+    struct export_order order;
     struct err err;
     if (!request_json(request, true, &object))
         return;

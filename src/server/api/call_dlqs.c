@@ -1,11 +1,11 @@
 /* /v1/dlqs: how the DLQs are, and their triage rules set going again. Configured DLQs are there
  * even when nothing ever died. */
-#include "server/api/name_check.h"
 #include "server/api/call.h"
+#include "server/api/name_check.h"
 
 #include "server/api/json/member.h"
-#include "server/http/request.h"
 #include "server/api/json/view_json.h"
+#include "server/http/request.h"
 
 enum { WHY_MAX = 255 };
 

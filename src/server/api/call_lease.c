@@ -1,13 +1,13 @@
 /* Workers fetch messages and answer for them. Answered by the engine: a request for messages when
  * there are some or its time is over, an answer when what it changed is durable. */
-#include "server/api/name_check.h"
 #include "server/api/call.h"
+#include "server/api/name_check.h"
 
 #include "core/pointer.h"
 #include "server/api/json/lease_json.h"
+#include "server/api/json/view_json.h"
 #include "server/http/problem_json.h"
 #include "server/http/request.h"
-#include "server/api/json/view_json.h"
 
 /* ---- fetching ---- */
 

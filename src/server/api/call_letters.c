@@ -1,13 +1,14 @@
 /* /v1/letters and /v1/messages: lists by filter, one by id, and why it is where it is. */
 #include "server/api/call.h"
 
+#include "server/api/json/view_json.h"
 #include "server/api/name_check.h"
 #include "server/http/request.h"
-#include "server/api/json/view_json.h"
 #include "triage/explain.h"
 #include "triage/query.h"
 
-/* What has not failed yet has no limit of its own: the policy of this moment says it. */
+/* A message that has not failed yet has no limit of attempts of its own; the policy in force has
+ * it. */
 static void complete(void *arg, struct envelope *envelope) {
     const struct live_config *config = arg;
     const struct policy *policy = config->policy(config->arg, envelope->queue);
@@ -156,7 +157,7 @@ void call_letters_explain(struct request *request) {
     struct engine_queue_view view;
     struct explain_queue queue;
     const struct live_config *config = &request->server->options.config;
-    /* People explain what waits for its retry too, so any message will do. */
+    /* Messages that wait for a retry can be explained too, not only letters. */
     struct message *held = find(request, false);
     if (!held)
         return;

@@ -1,20 +1,20 @@
 /* POST /v1/queues/{queue}/messages: answered once the messages are durable. */
-#include "server/api/name_check.h"
 #include "server/api/call.h"
+#include "server/api/name_check.h"
 
 #include "base/memory.h"
 #include "server/api/json/push.h"
 #include "server/http/request.h"
 
 /* A push that the store has; in the request's arena. */
-struct pushing {
+struct push_call {
     struct request *request;
     struct push push;
     struct store_commit commit;
     size_t *op_items; /* op → item */
 };
 
-static void put_ids(struct json_out *json, const struct pushing *pushing) {
+static void put_ids(struct json_out *json, const struct push_call *pushing) {
     json_key(json, "ids");
     json_open(json, '[');
     for (size_t i = 0; i < pushing->push.count; i++)
@@ -22,7 +22,7 @@ static void put_ids(struct json_out *json, const struct pushing *pushing) {
     json_close(json, ']');
 }
 
-static void put_duplicates(struct json_out *json, const struct pushing *pushing) {
+static void put_duplicates(struct json_out *json, const struct push_call *pushing) {
     json_key(json, "duplicates");
     json_open(json, '[');
     for (size_t i = 0, op = 0; i < pushing->push.count; i++) {
@@ -36,7 +36,7 @@ static void put_duplicates(struct json_out *json, const struct pushing *pushing)
     json_close(json, ']');
 }
 
-static void refuse(struct pushing *pushing, enum status status) {
+static void refuse(struct push_call *pushing, enum status status) {
     struct request *request = pushing->request;
     const struct store_commit *commit = &pushing->commit;
     if (status != STATUS_CONFLICT) {
@@ -57,7 +57,7 @@ static void refuse(struct pushing *pushing, enum status status) {
 
 /* From the store's thread. */
 static void stored(struct store_commit *commit, enum status status) {
-    struct pushing *pushing = commit->arg;
+    struct push_call *pushing = commit->arg;
     if (status != STATUS_OK) {
         refuse(pushing, status);
         return;
@@ -70,7 +70,7 @@ static void stored(struct store_commit *commit, enum status status) {
     request_answer(pushing->request, 200);
 }
 
-static void submit(struct pushing *pushing, uint32_t queue) {
+static void submit(struct push_call *pushing, uint32_t queue) {
     struct store *store = pushing->request->server->options.store;
     struct arena *arena = &pushing->request->arena;
     struct push *push = &pushing->push;
@@ -95,7 +95,7 @@ static void submit(struct pushing *pushing, uint32_t queue) {
     store->vtable->submit(store, commit);
 }
 
-/* A generator of this request's own, so that a long batch holds nobody up. */
+/* A generator of this request's own, so that a long batch does not hold the server's lock. */
 static struct rng own_rng(struct server *server) {
     struct rng rng;
     pthread_mutex_lock(&server->mutex);
@@ -132,7 +132,7 @@ void call_push(struct request *request) {
         name_check_no_queue(request, request->params[0]);
         return;
     }
-    struct pushing *pushing = arena_alloc(&request->arena, sizeof *pushing);
+    struct push_call *pushing = arena_alloc(&request->arena, sizeof *pushing);
     pushing->request = request;
     struct err err;
     enum status status = parse(request, lines, &pushing->push, &err);

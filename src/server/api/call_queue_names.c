@@ -1,7 +1,7 @@
 /* /v1/queues/{queue}/rename and /remove: what the store holds of a queue moves to another name, or
  * what it knows of an empty queue is forgotten. */
-#include "server/api/name_check.h"
 #include "server/api/call.h"
+#include "server/api/name_check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,19 +13,20 @@
 
 enum { WHY_MAX = 255, NAME_MAX_BYTES = 255, REFUSAL_MAX = 64 << 10 };
 
-struct asked {
+struct queue_names_call {
     struct bytes to, why;
     bool dry_run;
 };
 
 static enum status set_to(void *into, struct json value, struct arena *arena, struct err *err) {
-    return member_text(value, 1, NAME_MAX_BYTES, arena, &((struct asked *)into)->to, err);
+    return member_text(value, 1, NAME_MAX_BYTES, arena, &((struct queue_names_call *)into)->to,
+                       err);
 }
 
 static enum status set_why(void *into, struct json value, struct arena *arena, struct err *err) {
     if (value.type == JSON_NULL)
         return STATUS_OK;
-    return member_text(value, 0, WHY_MAX, arena, &((struct asked *)into)->why, err);
+    return member_text(value, 0, WHY_MAX, arena, &((struct queue_names_call *)into)->why, err);
 }
 
 static enum status set_dry_run(void *into, struct json value, struct arena *arena,
@@ -33,12 +34,12 @@ static enum status set_dry_run(void *into, struct json value, struct arena *aren
     (void)arena;
     if (value.type != JSON_TRUE && value.type != JSON_FALSE)
         return err_set(err, STATUS_INVALID, "must be true or false");
-    ((struct asked *)into)->dry_run = value.type == JSON_TRUE;
+    ((struct queue_names_call *)into)->dry_run = value.type == JSON_TRUE;
     return STATUS_OK;
 }
 
 static bool read_members(struct request *request, const struct member *members, size_t count,
-                         struct asked *out) {
+                         struct queue_names_call *out) {
     struct json object;
     struct err err;
     if (!request_json(request, true, &object))
@@ -175,7 +176,7 @@ static void put_renamed(struct request *request, const struct queue_moved *moved
 
 void call_queue_rename(struct request *request) {
     static const struct member members[] = {{"to", set_to}, {"why", set_why}};
-    struct asked asked = {0};
+    struct queue_names_call asked = {0};
     struct queue_holding holding;
     bool configured;
     if (!read_members(request, members, 2, &asked))
@@ -242,7 +243,7 @@ static void put_removal(struct request *request, const struct queue_holding *hol
 
 void call_queue_remove(struct request *request) {
     static const struct member members[] = {{"dry_run", set_dry_run}, {"why", set_why}};
-    struct asked asked = {0};
+    struct queue_names_call asked = {0};
     struct queue_holding holding;
     bool configured;
     if (!read_members(request, members, 2, &asked) || !look(request, &holding, &configured))

@@ -1,10 +1,10 @@
 /* /v1/queues: how the queues are, pause and resume. */
-#include "server/api/name_check.h"
 #include "server/api/call.h"
+#include "server/api/name_check.h"
 
 #include "server/api/json/member.h"
-#include "server/http/request.h"
 #include "server/api/json/view_json.h"
+#include "server/http/request.h"
 #include "triage/audit.h"
 
 enum { WHY_MAX = 255 };

@@ -1,9 +1,9 @@
 /* GET /readyz: whether the store can commit, and which queues are halted or have a full DLQ. */
 #include "server/api/call.h"
 
-#include "server/http/request.h"
-#include "server/api/store_probe.h"
 #include "server/api/json/view_json.h"
+#include "server/api/store_probe.h"
+#include "server/http/request.h"
 
 enum { WHY_MAX = 1024 };
 

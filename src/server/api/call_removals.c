@@ -8,8 +8,8 @@
 
 #include "base/json_member.h"
 #include "server/api/json/decision_order.h"
-#include "server/api/name_check.h"
 #include "server/api/json/view_json.h"
+#include "server/api/name_check.h"
 #include "triage/orphan_removal.h"
 
 /* The engine reads the bodies of the messages that it removes together. */
@@ -49,7 +49,7 @@ static const struct store_keep *keep_of(const struct audit_entry *entry, struct 
     return &op->keep;
 }
 
-/* What is only tried earlier needs no reason. */
+/* A retry needs no reason. */
 static enum decision_why why_of(enum engine_request_kind kind) {
     return kind == ENGINE_RETRY ? WHY_OPTIONAL : WHY_NEEDED;
 }
@@ -199,7 +199,7 @@ void call_message_retry(struct request *request) {
 
 /* ---- many ---- */
 
-struct bulk {
+struct removal_bulk {
     struct request *request;
     enum engine_request_kind kind;
     const struct decision_order *order;
@@ -218,7 +218,7 @@ struct bulk {
 };
 
 static void on_answer(struct engine_request *asked, enum status status) {
-    struct bulk *bulk = asked->arg;
+    struct removal_bulk *bulk = asked->arg;
     pthread_mutex_lock(&bulk->mutex);
     bulk->status = status;
     bulk->answered = true;
@@ -226,14 +226,14 @@ static void on_answer(struct engine_request *asked, enum status status) {
     pthread_mutex_unlock(&bulk->mutex);
 }
 
-static void await(struct bulk *bulk) {
+static void await(struct removal_bulk *bulk) {
     pthread_mutex_lock(&bulk->mutex);
     while (!bulk->answered)
         pthread_cond_wait(&bulk->cond, &bulk->mutex);
     pthread_mutex_unlock(&bulk->mutex);
 }
 
-static void ask_engine(struct bulk *bulk) {
+static void ask_engine(struct removal_bulk *bulk) {
     struct arena arena;
     arena_init_heap(&arena, 4096);
     struct engine_request asked = {.kind = bulk->kind,
@@ -252,7 +252,7 @@ static void ask_engine(struct bulk *bulk) {
     arena_free(&arena);
 }
 
-static void remove_orphans(struct bulk *bulk) {
+static void remove_orphans(struct removal_bulk *bulk) {
     assert(bulk->kind != ENGINE_RETRY);
     struct orphan_order order = {
         .bury = bulk->kind == ENGINE_BURY, .why = bulk->order->why, .entry = &bulk->entry};
@@ -271,7 +271,7 @@ static void remove_orphans(struct bulk *bulk) {
 }
 
 /* The audit's count is what was asked for; where some were left alone, finish puts it right. */
-static void flush(struct bulk *bulk) {
+static void flush(struct removal_bulk *bulk) {
     if (bulk->count == 0)
         return;
     bulk->entry.count = bulk->changed + bulk->count;
@@ -289,11 +289,11 @@ static void flush(struct bulk *bulk) {
     bulk->bytes = 0;
 }
 
-static bool is_full(const struct bulk *bulk, uint64_t size) {
+static bool is_full(const struct removal_bulk *bulk, uint64_t size) {
     return bulk->count == AT_ONCE || (bulk->count > 0 && bulk->bytes + size > BYTES_AT_ONCE);
 }
 
-static bool add(struct bulk *bulk, uint64_t seq, struct bytes queue, uint64_t size) {
+static bool add(struct removal_bulk *bulk, uint64_t seq, struct bytes queue, uint64_t size) {
     bulk->matched++;
     if (bulk->order->dry_run) {
         bulk->changed++;
@@ -309,7 +309,7 @@ static bool add(struct bulk *bulk, uint64_t seq, struct bytes queue, uint64_t si
 }
 
 static bool visit(void *arg, const struct selection_letter *message) {
-    struct bulk *bulk = arg;
+    struct removal_bulk *bulk = arg;
     if (keeps_from_retry(bulk->request, bulk->kind, message->envelope)) {
         bulk->matched++;
         bulk->busy++;
@@ -326,7 +326,7 @@ struct named {
     uint64_t size;
 };
 
-static enum status find(struct bulk *bulk, struct bytes id, struct named *out) {
+static enum status find(struct removal_bulk *bulk, struct bytes id, struct named *out) {
     struct store *store = bulk->request->server->options.store;
     struct message *held = NULL;
     enum status status = letters_get(store->letters, BYTES_NONE, id, &held, bulk->err);
@@ -347,7 +347,7 @@ static enum status find(struct bulk *bulk, struct bytes id, struct named *out) {
 }
 
 /* All are looked up before the first is changed. */
-static enum status walk_ids(struct bulk *bulk) {
+static enum status walk_ids(struct removal_bulk *bulk) {
     const struct selection *selection = &bulk->order->selection;
     struct named *named = arena_alloc(&bulk->request->arena, selection->id_count * sizeof *named);
     enum status status = STATUS_OK;
@@ -359,7 +359,7 @@ static enum status walk_ids(struct bulk *bulk) {
     return status;
 }
 
-static enum status finish(struct bulk *bulk) {
+static enum status finish(struct removal_bulk *bulk) {
     struct triage *triage = bulk->request->server->options.triage;
     if (bulk->status == STATUS_OK)
         flush(bulk);
@@ -371,7 +371,7 @@ static enum status finish(struct bulk *bulk) {
     return triage_commit(triage, &op, 1, bulk->err);
 }
 
-static void put_result(const struct bulk *bulk, const struct selection_result *walked) {
+static void put_result(const struct removal_bulk *bulk, const struct selection_result *walked) {
     struct request *request = bulk->request;
     struct json_out json = json_out(&request->out);
     json_open(&json, '{');
@@ -419,7 +419,7 @@ static void remove_many(struct request *request, enum engine_request_kind kind) 
     struct err err;
     if (!decision_order_read_many(request, QUERY_MESSAGES, why_of(kind), &order))
         return;
-    struct bulk bulk = {.request = request, .kind = kind, .order = &order, .err = &err};
+    struct removal_bulk bulk = {.request = request, .kind = kind, .order = &order, .err = &err};
     pthread_mutex_init(&bulk.mutex, NULL);
     pthread_cond_init(&bulk.cond, NULL);
     enum status status = choose(&order.selection, kind, &err);

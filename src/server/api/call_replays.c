@@ -2,13 +2,13 @@
 #include "server/api/call.h"
 
 #include "server/api/json/selection_json.h"
-#include "server/api/name_check.h"
 #include "server/api/json/view_json.h"
+#include "server/api/name_check.h"
 #include "triage/replays.h"
 
 enum { WHY_MAX = 1024, EDIT_MAX = JQ_PROGRAM_MAX, NAME_MAX_BYTES = 255 };
 
-struct order {
+struct replay_body {
     struct selection_json choice;
     struct replay_order replay;
     bool dry_run;
@@ -17,7 +17,7 @@ struct order {
 /* ---- the order ---- */
 
 static enum status set_edit(void *into, struct json value, struct arena *arena, struct err *err) {
-    struct bytes *edit = &((struct order *)into)->replay.edit;
+    struct bytes *edit = &((struct replay_body *)into)->replay.edit;
     if (value.type == JSON_NULL)
         return STATUS_OK;
     if (!json_string(value, arena, edit) || edit->len == 0 || edit->len > EDIT_MAX)
@@ -28,7 +28,8 @@ static enum status set_edit(void *into, struct json value, struct arena *arena, 
 static enum status set_to(void *into, struct json value, struct arena *arena, struct err *err) {
     if (value.type == JSON_NULL)
         return STATUS_OK;
-    return member_text(value, 1, NAME_MAX_BYTES, arena, &((struct order *)into)->replay.to, err);
+    return member_text(value, 1, NAME_MAX_BYTES, arena, &((struct replay_body *)into)->replay.to,
+                       err);
 }
 
 static enum status set_rate(void *into, struct json value, struct arena *arena, struct err *err) {
@@ -36,7 +37,7 @@ static enum status set_rate(void *into, struct json value, struct arena *arena, 
     if (value.type == JSON_NULL)
         return STATUS_OK;
     if (!json_string(value, arena, &text) ||
-        !replay_rate_parse(text, &((struct order *)into)->replay.rate))
+        !replay_rate_parse(text, &((struct replay_body *)into)->replay.rate))
         return err_set(err, STATUS_INVALID, "must be such as \"50/s\", \"15%%\" or \"max\"");
     return STATUS_OK;
 }
@@ -52,7 +53,7 @@ static bool add_stage(struct replay_order *order, struct json value) {
 
 /* true: the usual stages; false: none; a number: one stage; a list: stages. */
 static enum status set_canary(void *into, struct json value, struct arena *arena, struct err *err) {
-    struct replay_order *order = &((struct order *)into)->replay;
+    struct replay_order *order = &((struct replay_body *)into)->replay;
     bool good = true;
     (void)arena;
     if (value.type == JSON_TRUE || value.type == JSON_NULL)
@@ -79,18 +80,18 @@ static enum status set_flag(bool *flag, struct json value, struct err *err) {
 
 static enum status set_ramp(void *into, struct json value, struct arena *arena, struct err *err) {
     (void)arena;
-    return set_flag(&((struct order *)into)->replay.ramp, value, err);
+    return set_flag(&((struct replay_body *)into)->replay.ramp, value, err);
 }
 
 static enum status set_dry_run(void *into, struct json value, struct arena *arena,
                                struct err *err) {
     (void)arena;
-    return set_flag(&((struct order *)into)->dry_run, value, err);
+    return set_flag(&((struct replay_body *)into)->dry_run, value, err);
 }
 
 static enum status set_stale(void *into, struct json value, struct arena *arena, struct err *err) {
     struct bytes text;
-    bool *send = &((struct order *)into)->replay.send_stale;
+    bool *send = &((struct replay_body *)into)->replay.send_stale;
     if (value.type == JSON_NULL || json_bool(value, send))
         return STATUS_OK;
     if (!json_string(value, arena, &text) || (!bytes_is(text, "send") && !bytes_is(text, "skip")))
@@ -105,13 +106,13 @@ static enum status set_when_version(void *into, struct json value, struct arena 
     if (value.type == JSON_NULL)
         return STATUS_OK;
     return member_text(value, 1, NAME_MAX_BYTES, arena,
-                       &((struct order *)into)->replay.when_version, err);
+                       &((struct replay_body *)into)->replay.when_version, err);
 }
 
 static enum status set_why(void *into, struct json value, struct arena *arena, struct err *err) {
     if (value.type == JSON_NULL)
         return STATUS_OK;
-    return member_text(value, 0, WHY_MAX, arena, &((struct order *)into)->replay.why, err);
+    return member_text(value, 0, WHY_MAX, arena, &((struct replay_body *)into)->replay.why, err);
 }
 
 static const struct member members[] = {
@@ -133,10 +134,10 @@ static bool names_target(struct request *request, const struct replay_order *ord
 }
 
 /* False: the request has been answered. */
-static bool read_order(struct request *request, struct order *order) {
+static bool read_order(struct request *request, struct replay_body *order) {
     struct json object;
     struct err err;
-    *order = (struct order){.dry_run = true};
+    *order = (struct replay_body){.dry_run = true};
     replay_order_init(&order->replay);
     selection_json_init(&order->choice, &order->replay.selection, request);
     if (!request_json(request, false, &object))
@@ -169,7 +170,7 @@ static void answer(struct request *request, enum status status, const struct err
 
 void call_replays_create(struct request *request) {
     struct replays *replays = request->server->options.replays;
-    struct order order;
+    struct replay_body order;
     char id[UUID_TEXT_SIZE];
     struct err err;
     if (!read_order(request, &order))
@@ -210,7 +211,7 @@ void call_replays_show(struct request *request) {
 static void change(struct request *request, enum replay_change change) {
     static const struct member why_members[] = {{"why", set_why}};
     struct replays *replays = request->server->options.replays;
-    struct order order = {.dry_run = false};
+    struct replay_body order = {.dry_run = false};
     struct json object;
     struct err err;
     if (!request_json(request, true, &object))

@@ -1,17 +1,17 @@
 /* POST /v1/queues/{queue}/failures: judged by the engine, answered once that is durable. */
-#include "server/api/name_check.h"
 #include "server/api/call.h"
+#include "server/api/name_check.h"
 
 #include "server/api/json/report.h"
-#include "server/http/request.h"
 #include "server/api/json/view_json.h"
+#include "server/http/request.h"
 
 struct reporting {
     struct engine_request asked;
     bool by_alias; /* it spoke of attempt_count, max_retries or last_attempted_at */
 };
 
-/* In the words of whoever uses them. */
+/* The names of task runners, for reports that used them. */
 static void put_aliases(struct json_out *json, const struct envelope *envelope) {
     view_json_number(json, "attempt_count", envelope->attempts);
     view_json_number(json, "max_retries", envelope->max_attempts);

@@ -1,10 +1,10 @@
 /* GET /v1/results/{id}: a handler's answer, for as long as its queue's `reply` keeps it. */
-#include "server/api/name_check.h"
 #include "server/api/call.h"
+#include "server/api/name_check.h"
 
+#include "server/api/json/view_json.h"
 #include "server/http/problem_json.h"
 #include "server/http/request.h"
-#include "server/api/json/view_json.h"
 
 enum { DETAIL_MAX = 1024 };
 
@@ -39,7 +39,7 @@ static void say(struct buf *out, struct bytes id, const struct envelope *envelop
     }
 }
 
-/* Whoever waits for the answer learns whether one can still come. */
+/* Tells a client that polls for the answer whether one can still come. */
 static void tell_state(struct request *request, const struct envelope *envelope) {
     char memory[DETAIL_MAX];
     struct buf detail;

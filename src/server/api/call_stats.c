@@ -1,13 +1,13 @@
 /* GET /v1/stats?window=: rates, depths and counters of every queue and DLQ. */
 #include "server/api/call.h"
 
-#include "server/http/request.h"
 #include "server/api/json/view_json.h"
+#include "server/http/request.h"
 #include "triage/arrivals.h"
 
 enum { WINDOW_MIN_MS = 60 * 1000, WINDOW_MAX_MS = 60 * 60 * 1000, WINDOW_DEFAULT_MS = 60 * 1000 };
 
-struct totals {
+struct stats_totals {
     uint64_t depth, in_flight, pending_retry, retries;
     uint64_t dead, arrivals; /* letters in DLQs, and that ever came there */
     struct triage_rules_totals triage;
@@ -42,7 +42,7 @@ static void put_queue(struct json_out *json, const struct engine_queue_view *vie
     json_close(json, '}');
 }
 
-static void add(struct totals *totals, const struct engine_queue_view *view) {
+static void add(struct stats_totals *totals, const struct engine_queue_view *view) {
     totals->depth += view_json_depth(view);
     totals->in_flight += view->in_flight;
     totals->pending_retry += view->counts.pending_retry;
@@ -55,7 +55,7 @@ static void add(struct totals *totals, const struct engine_queue_view *view) {
 }
 
 static void put_queues(struct json_out *json, struct engine *engine, int64_t window_ms,
-                       struct totals *totals) {
+                       struct stats_totals *totals) {
     json_key(json, "queues");
     json_open(json, '[');
     struct engine_queue_view view;
@@ -68,7 +68,7 @@ static void put_queues(struct json_out *json, struct engine *engine, int64_t win
 }
 
 static void put_dlqs(struct json_out *json, struct request *request, struct wall now,
-                     struct totals *totals) {
+                     struct stats_totals *totals) {
     const struct server_options *options = &request->server->options;
     struct bytes *names;
     size_t count = view_json_dlq_names(options, &request->arena, &names);
@@ -95,7 +95,7 @@ static void put_dlqs(struct json_out *json, struct request *request, struct wall
     json_close(json, ']');
 }
 
-static void put_triage(struct json_out *json, const struct totals *totals) {
+static void put_triage(struct json_out *json, const struct stats_totals *totals) {
     const struct triage_rules_totals *triage = &totals->triage;
     json_key(json, "triage");
     json_open(json, '{');
@@ -109,7 +109,7 @@ static void put_triage(struct json_out *json, const struct totals *totals) {
     view_json_triage_shares(json, triage, totals->arrivals);
 }
 
-static void put_totals(struct json_out *json, const struct totals *totals) {
+static void put_totals(struct json_out *json, const struct stats_totals *totals) {
     json_key(json, "totals");
     json_open(json, '{');
     view_json_number(json, "depth", totals->depth);
@@ -134,7 +134,7 @@ void call_stats(struct request *request) {
         return;
     }
     struct wall now = request_now(request);
-    struct totals totals = {0};
+    struct stats_totals totals = {0};
     triage_rules_totals(request->server->options.rules, BYTES_NONE, &totals.triage);
     struct json_out json = json_out(&request->out);
     json_open(&json, '{');

@@ -1,12 +1,12 @@
-/* What watches the server asks: /healthz, /metrics, /v1/events; call_ready.c has /readyz. And what
- * generates a client asks: /openapi.json. */
+/* Calls for monitoring and tools: /healthz, /metrics, /v1/events, /openapi.json; call_ready.c has
+ * /readyz. */
 #include "server/api/call.h"
 
-#include "server/metrics/exposition.h"
-#include "server/metrics/metrics.h"
-#include "server/http/request.h"
 #include "server/api/openapi.h"
 #include "server/api/store_probe.h"
+#include "server/http/request.h"
+#include "server/metrics/exposition.h"
+#include "server/metrics/metrics.h"
 
 void call_health(struct request *request) {
     struct json_out json = json_out(&request->out);
@@ -37,7 +37,7 @@ static void put_lanes(struct workers *workers, struct buf *out) {
                           bytes_of(workers_lane_text((enum workers_lane)i)), (double)running[i]);
 }
 
-/* impound_store_writable must not stay 0 because nobody has tried since. */
+/* impound_store_writable must not stay 0 only because no commit was tried since. */
 void call_metrics(struct request *request) {
     struct server *server = request->server;
     store_probe_begin(server);

@@ -1,5 +1,6 @@
 #include "server/api/store_probe.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -22,6 +23,7 @@ static void tried(struct store_commit *commit, enum status status) {
     free(probe);
     atomic_store(&server->trying, false);
     pthread_mutex_lock(&server->mutex);
+    assert(server->suspended > 0);
     server->suspended--;
     pthread_cond_broadcast(&server->fewer);
     pthread_mutex_unlock(&server->mutex);

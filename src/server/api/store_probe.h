@@ -1,10 +1,10 @@
-/* store_probe: whether the store can commit, for those who ask.
+/* store_probe: finds out whether a store whose last commit failed can commit again.
  *
- * What the store knows of that is how its last commit went. Where nobody sends anything to a server
- * that cannot store it there is no next one, so a question after a failure has the store try: one
- * commit, as large as a large message, that changes nothing. Nobody waits for it: on a full disk it
- * may take a minute, and health is told at once. Its result is in the answer to a later question.
- */
+ * The store reports the result of its last commit. If no client sends anything, there is no next
+ * commit, and health would stay bad after the disk has room again. So a health check or a scrape of
+ * the metrics that finds the store unwritable starts one commit, as large as a large message, that
+ * changes nothing. The check does not wait for it, since it may take a minute on a full disk; a
+ * later check sees its result. */
 #ifndef SERVER_STORE_PROBE_H
 #define SERVER_STORE_PROBE_H
 

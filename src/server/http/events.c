@@ -115,6 +115,7 @@ void events_leave(struct events *events, struct events_listener *listener) {
     if (!listener)
         return;
     pthread_mutex_lock(&events->mutex);
+    assert(!listener->waiting && events->count > 0);
     list_remove(&listener->link);
     events->count--;
     pthread_mutex_unlock(&events->mutex);
@@ -138,8 +139,8 @@ void events_publish(struct events *events, const char *type, struct bytes json) 
 
 /* ---- keep-alive ---- */
 
-/* While a connection is suspended nobody sees that its client has gone: a comment now and then is
- * for proxies, and for that. */
+/* A comment now and then keeps proxies from closing the stream, and finds clients that have
+ * disconnected, which is not noticed while the connection is suspended. */
 static void *keep_alive(void *arg) {
     struct events *events = arg;
     struct timespec until;

@@ -1,7 +1,8 @@
-/* events: GET /v1/events, server-sent events for everyone who listens.
+/* events: GET /v1/events, server-sent events for any number of clients up to a limit.
  *
- * A listener's connection is suspended while nothing waits for it. Whoever publishes appends to
- * each listener's backlog and wakes it; one that reads too slowly is dropped, nobody waits. */
+ * A listener's connection is suspended while its backlog is empty. events_publish appends to each
+ * listener's backlog and resumes its connection; it never waits. A listener whose backlog is full
+ * is disconnected. */
 #ifndef SERVER_EVENTS_H
 #define SERVER_EVENTS_H
 

@@ -1,15 +1,16 @@
 #include "server/http/intake.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/http_field.h"
 #include "base/memory.h"
-#include "server/http/origin_check.h"
-#include "server/http/loop.h"
-#include "server/http/request.h"
 #include "base/percent.h"
+#include "server/http/loop.h"
+#include "server/http/origin_check.h"
+#include "server/http/request.h"
 
 size_t intake_unescape(void *server, struct MHD_Connection *connection, char *text) {
     (void)server;
@@ -17,7 +18,8 @@ size_t intake_unescape(void *server, struct MHD_Connection *connection, char *te
     return strlen(text);
 }
 
-/* libmicrohttpd neither answers nor closes when it has no room for all parameters of a query. */
+/* libmicrohttpd neither answers nor closes the connection if it has no memory for all parameters of
+ * a query. */
 void *intake_target(void *server, const char *target, struct MHD_Connection *connection) {
     (void)server;
     size_t args = 1;
@@ -34,17 +36,18 @@ static struct bytes header(struct request *request, const char *name) {
 
 /* ---- is the head sound? ---- */
 
-/* A head, as far as it was looked at. */
+/* What the checks of a head have found so far. */
 struct head {
     size_t fields, args;
     size_t target; /* bytes of path and query */
     bool host, origin, length, encoding;
     uint64_t announced; /* Content-Length */
-    enum status status; /* what is wrong with it */
+    enum status status; /* the first error in a header line */
     struct err err;
 };
 
-/* For what may stand in a head once: of two, one parser takes the first and another the second. */
+/* For header names that may occur once. Of two values, one parser uses the first and another the
+ * second. */
 static enum status only_once(const char *name, bool *seen, struct err *err) {
     if (*seen)
         return err_set(err, STATUS_INVALID, "%s is given twice", name);
@@ -139,6 +142,7 @@ static enum MHD_Result add_arg(void *arg, enum MHD_ValueKind kind, const char *n
                                const char *value) {
     (void)kind;
     struct request *request = arg;
+    assert(request->arg_count < REQUEST_ARGS_MAX); /* check_limits has counted them */
     struct request_arg *out = &request->args[request->arg_count++];
     struct bytes raw_name = arena_dup(&request->arena, bytes_of(name));
     struct bytes raw_value = arena_dup(&request->arena, bytes_of(value ? value : ""));
@@ -170,7 +174,7 @@ static void take_content_type(struct request *request) {
     request->content_type = type.len ? arena_dup(&request->arena, type) : BYTES_NONE;
 }
 
-/* Bodies are taken as they come; what is imported tells by itself that it is zstd. */
+/* Bodies are not decoded. An import recognises zstd by its content. */
 static void refuse_encoded(struct request *request) {
     struct bytes coding = bytes_trim(header(request, MHD_HTTP_HEADER_CONTENT_ENCODING));
     if (coding.len > 0 && !bytes_eq_nocase(coding, BYTES("identity")) &&
@@ -193,8 +197,9 @@ static bool turned_away(struct server *server) {
     return stopping;
 }
 
-/* Answers at once what can be told from the head alone; whatever is not answered here has a route
- * and arguments and is within every limit of a head. */
+/* The one check of every request, made before its body is read. On return the request is either
+ * answered, or it has a route and arguments, its head is unambiguous and within all limits, and
+ * Host and Origin are allowed. */
 static void examine(struct request *request, const char *version) {
     struct server *server = request->server;
     struct head head = {.status = STATUS_OK};
@@ -235,9 +240,9 @@ static void too_large(struct request *request) {
         BYTES_ARG(buf_view(&limit)));
 }
 
-/* Its client asks before it sends the body, or would send more than is worth reading. */
+/* The client waits for permission to send the body, or the body is too large to discard. */
 static bool is_better_not_sent(struct request *request) {
-    return request->announced > INTAKE_SWALLOW_MAX ||
+    return request->announced > INTAKE_DISCARD_MAX ||
            bytes_eq_nocase(header(request, MHD_HTTP_HEADER_EXPECT), BYTES("100-continue"));
 }
 
@@ -253,9 +258,9 @@ static enum MHD_Result begin(struct request *request, const char *version) {
     bool large = request->announced > request_body_max(request);
     if (!request->answered && large)
         too_large(request);
-    /* libmicrohttpd closes the connection behind an answer to a body that has not come. A client
-     * that still sends then may be reset before it has read the answer, so that all others are let
-     * to send what nobody reads, and answered at its end. */
+    /* libmicrohttpd closes the connection after an answer that it is given before the body. A
+     * client that is still sending may then get a reset before it has read the answer, so any other
+     * body is read and discarded first. */
     if (request->malformed || (large && is_better_not_sent(request))) {
         request->stays = false;
         loop_await_nothing(request->connection);
@@ -267,13 +272,13 @@ static enum MHD_Result begin(struct request *request, const char *version) {
 
 /* ---- the request's body ---- */
 
-/* Whether more is taken of it. libmicrohttpd takes no answer in the midst of a body, so that one
- * that is too slow, or goes on for too long after it was refused, is not answered. */
+/* False: the connection is to be closed. There is no answer then, because libmicrohttpd takes none
+ * between two parts of a body. */
 static bool is_worth_reading(struct request *request, size_t size) {
     struct mono now = clock_now(request->server->options.clock).mono;
-    request->swallowed += request->answered ? size : 0;
+    request->discarded += request->answered ? size : 0;
     return now.ms <= mono_after(request->begun, INTAKE_RECEIVE_MAX_MS).ms &&
-           request->swallowed <= INTAKE_SWALLOW_MAX;
+           request->discarded <= INTAKE_DISCARD_MAX;
 }
 
 static enum MHD_Result take_in(struct request *request, const char *data, size_t size) {
@@ -352,6 +357,7 @@ static struct MHD_Response *make_response(struct request *request) {
 }
 
 static enum MHD_Result reply(struct request *request) {
+    assert(request->answered);
     struct MHD_Response *response = make_response(request);
     if (!response)
         return MHD_NO;
@@ -361,7 +367,7 @@ static enum MHD_Result reply(struct request *request) {
     return queued;
 }
 
-/* Suspends the connection, unless the server is closing, when nothing may be suspended any more. */
+/* Suspends the connection. False if the server is closing: then no connection may be suspended. */
 static bool suspend(struct request *request) {
     struct server *server = request->server;
     pthread_mutex_lock(&server->mutex);
@@ -376,13 +382,14 @@ static bool suspend(struct request *request) {
     return may;
 }
 
-/* True when the answer is there; false when it will come, and the connection is suspended: then the
- * request is no longer ours to look at. */
+/* True if the request is answered. False: the connection is suspended, and the request belongs to
+ * the store, the engine or a worker and may not be touched here. */
 static bool dispatch(struct request *request) {
     const struct route *route = request->route;
     request->started = true;
     if (request->answered)
         return true;
+    assert(route); /* examine answers a request that has none */
     request->work = route->call;
     if (route->how == ROUTE_AT_ONCE) {
         route->call(request);

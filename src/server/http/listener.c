@@ -1,5 +1,6 @@
 #include "server/http/listener.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -17,7 +18,7 @@
 
 enum {
     LISTENER_BACKLOG = 1024,
-    LISTENER_REST_MS = 20, /* before it tries again, when there were too many connections */
+    LISTENER_REST_MS = 20, /* until the next accept when there were too many connections */
 };
 
 struct listener {
@@ -95,7 +96,7 @@ uint16_t listener_port(const struct listener *listener) {
 
 /* ---- the thread ---- */
 
-/* False when there may be more to accept than there is room for now: too many connections, or no
+/* False if connections may be left in the backlog: the limit is reached, or there is no free
  * descriptor. */
 static bool accept_all(struct listener *listener) {
     const struct listener_options *options = &listener->options;
@@ -121,6 +122,7 @@ static void *run(void *arg) {
 }
 
 void listener_start(struct listener *listener, const struct listener_options *options) {
+    assert(!listener->started);
     listener->options = *options;
     listener->started = true;
     thread_start(&listener->thread, "http-listener", run, listener);

@@ -1,7 +1,8 @@
-/* listener: the socket that the server listens at, and the thread that accepts connections.
+/* listener: the listening socket, and the thread that accepts connections from it.
  *
- * libmicrohttpd could accept by itself, but once it has run out of descriptors it accepts nothing
- * more until one of its own connections closes, and those may be event streams that never do. */
+ * libmicrohttpd is not used for this: after an accept that failed for want of descriptors it
+ * accepts nothing until one of its own connections closes, and these may be event streams, which
+ * stay open. */
 #ifndef SERVER_LISTENER_H
 #define SERVER_LISTENER_H
 
@@ -14,10 +15,11 @@
 struct listener;
 
 struct listener_options {
-    void (*hand_over)(void *arg, int fd_take); /* a connection; from the listener's thread */
+    void (*hand_over)(void *arg,
+                      int fd_take); /* a new connection; called on the listener's thread */
     void *arg;
     size_t connections_max;           /* more wait in the listen backlog */
-    const atomic_size_t *connections; /* how many are open; counted by the caller */
+    const atomic_size_t *connections; /* open connections; counted by the caller */
 };
 
 /* Listening when it returns OK, but accepting nothing before listener_start. Port 0: any free one.

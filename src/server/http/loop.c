@@ -1,5 +1,6 @@
 #include "server/http/loop.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -10,14 +11,14 @@
 #include "base/memory.h"
 #include "base/thread.h"
 
-struct arrival {
+struct loop_arrival {
     struct list link;
     int fd;
 };
 
-/* What the daemon notes with a connection. */
-struct seat {
-    struct list link; /* in the loop's `awaited`, while more of a request is to come */
+/* The socket context of a connection. */
+struct loop_peer {
+    struct list link; /* in the loop's `awaited`, while a part of a request must arrive */
     struct loop *loop;
     int fd;
     struct mono until;
@@ -29,33 +30,33 @@ struct loop {
     pthread_t thread;
     struct bell bell;
     atomic_bool stopping;
-    struct list awaited; /* the thread's: in the order of their deadlines */
+    struct list awaited; /* only used by the thread; ordered by deadline */
     pthread_mutex_t mutex;
     struct list arrivals; /* under the mutex */
 };
 
 /* ---- connections ---- */
 
-static struct arrival *next_arrival(struct loop *loop) {
+static struct loop_arrival *next_arrival(struct loop *loop) {
     pthread_mutex_lock(&loop->mutex);
     struct list *node = list_pop_front(&loop->arrivals);
     pthread_mutex_unlock(&loop->mutex);
-    return node ? CONTAINER_OF(node, struct arrival, link) : NULL;
+    return node ? CONTAINER_OF(node, struct loop_arrival, link) : NULL;
 }
 
 static void add_arrivals(struct loop *loop) {
-    for (struct arrival *arrival; (arrival = next_arrival(loop)); free(arrival)) {
+    for (struct loop_arrival *arrival; (arrival = next_arrival(loop)); free(arrival)) {
         struct sockaddr_storage address;
         socklen_t len = sizeof address;
         if (getpeername(arrival->fd, (struct sockaddr *)&address, &len) != 0)
-            close(arrival->fd); /* it has left already */
-        else                    /* closes the socket when it does not take it */
+            close(arrival->fd); /* the client has disconnected */
+        else                    /* closes the socket on failure */
             MHD_add_connection(loop->daemon, arrival->fd, (struct sockaddr *)&address, len);
     }
 }
 
 void loop_add(struct loop *loop, int fd) {
-    struct arrival *arrival = memory_new(sizeof *arrival);
+    struct loop_arrival *arrival = memory_new(sizeof *arrival);
     arrival->fd = fd;
     pthread_mutex_lock(&loop->mutex);
     list_push_back(&loop->arrivals, &arrival->link);
@@ -63,91 +64,94 @@ void loop_add(struct loop *loop, int fd) {
     bell_ring(&loop->bell);
 }
 
-static struct seat *seat_of(struct MHD_Connection *connection) {
+static struct loop_peer *peer_of(struct MHD_Connection *connection) {
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-static void await(struct seat *seat) {
-    struct loop *loop = seat->loop;
-    list_remove(&seat->link);
-    seat->until = mono_after(clock_now(loop->options.clock).mono, loop->options.idle_ms);
-    list_push_back(&loop->awaited, &seat->link);
+static void await(struct loop_peer *peer) {
+    struct loop *loop = peer->loop;
+    list_remove(&peer->link);
+    peer->until = mono_after(clock_now(loop->options.clock).mono, loop->options.idle_ms);
+    list_push_back(&loop->awaited, &peer->link);
 }
 
 void loop_notify(void *arg, struct MHD_Connection *connection, void **place,
                  enum MHD_ConnectionNotificationCode what) {
     struct loop *loop = arg;
-    struct seat *seat = *place;
+    struct loop_peer *peer = *place;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        *place = seat = memory_new(sizeof *seat);
-        seat->loop = loop;
-        seat->fd =
+        *place = peer = memory_new(sizeof *peer);
+        peer->loop = loop;
+        peer->fd =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-        list_init(&seat->link);
-        await(seat);
+        list_init(&peer->link);
+        await(peer);
         atomic_fetch_add(loop->options.connections, 1);
     } else {
-        list_remove(&seat->link);
-        free(seat);
+        list_remove(&peer->link);
+        free(peer);
         atomic_fetch_sub(loop->options.connections, 1);
     }
 }
 
 void loop_await(struct MHD_Connection *connection) {
-    await(seat_of(connection));
+    await(peer_of(connection));
 }
 
-/* libmicrohttpd does not notice an end that came with the request: it is told by edges, and stops
- * reading when a read gave less than it might. It parses what it has read before it returns from
- * MHD_run; only then is the connection closed, if nothing was begun meanwhile (close_late). */
+/* libmicrohttpd misses an end of file that arrived together with the request: it polls
+ * edge-triggered, and takes a short read for the end of what there is. Pipelined requests that it
+ * has read already are parsed before MHD_run returns, which moves the deadline; otherwise
+ * close_late closes the connection. */
 void loop_await_next(struct MHD_Connection *connection) {
-    struct seat *seat = seat_of(connection);
+    struct loop_peer *peer = peer_of(connection);
     char byte;
-    await(seat);
-    if (recv(seat->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+    await(peer);
+    if (recv(peer->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
         return;
-    seat->until = clock_now(seat->loop->options.clock).mono;
-    list_remove(&seat->link);
-    list_push_front(&seat->loop->awaited, &seat->link);
+    peer->until = clock_now(peer->loop->options.clock).mono;
+    list_remove(&peer->link);
+    list_push_front(&peer->loop->awaited, &peer->link);
 }
 
-/* libmicrohttpd finds that nothing more comes or goes, and closes its end. */
+/* libmicrohttpd gets an end of file or an error from the socket, and closes it. */
 void loop_close(struct MHD_Connection *connection) {
-    shutdown(seat_of(connection)->fd, SHUT_RDWR);
+    shutdown(peer_of(connection)->fd, SHUT_RDWR);
 }
 
 void loop_await_nothing(struct MHD_Connection *connection) {
-    list_remove(&seat_of(connection)->link);
+    list_remove(&peer_of(connection)->link);
 }
 
-/* libmicrohttpd wakes threads of its own alone. The loop outlives everything that is suspended. */
+/* libmicrohttpd wakes only threads of its own. The loop outlives every suspended connection. */
 void loop_resume(struct MHD_Connection *connection) {
-    struct loop *loop = seat_of(connection)->loop;
+    struct loop *loop = peer_of(connection)->loop;
     MHD_resume_connection(connection);
     bell_ring(&loop->bell);
 }
 
 /* ---- the thread ---- */
 
-static struct seat *first_awaited(struct loop *loop) {
-    return list_empty(&loop->awaited) ? NULL : CONTAINER_OF(loop->awaited.next, struct seat, link);
+static struct loop_peer *first_awaited(struct loop *loop) {
+    return list_empty(&loop->awaited) ? NULL
+                                      : CONTAINER_OF(loop->awaited.next, struct loop_peer, link);
 }
 
-/* After MHD_run, so that what had come in time was read, however late it is by now. */
+/* Called after MHD_run: data that arrived in time has been read, even if the process was stopped
+ * until after the deadline. */
 static void close_late(struct loop *loop) {
     struct mono now = clock_now(loop->options.clock).mono;
-    for (struct seat *seat; (seat = first_awaited(loop)) && seat->until.ms <= now.ms;) {
-        list_remove(&seat->link);
-        shutdown(seat->fd, SHUT_RDWR);
+    for (struct loop_peer *peer; (peer = first_awaited(loop)) && peer->until.ms <= now.ms;) {
+        list_remove(&peer->link);
+        shutdown(peer->fd, SHUT_RDWR);
     }
 }
 
 static int64_t sleep_ms(struct loop *loop) {
     unsigned long long ms;
-    struct seat *seat = first_awaited(loop);
+    struct loop_peer *peer = first_awaited(loop);
     int64_t left = INT64_MAX;
-    if (seat)
-        left = seat->until.ms - clock_now(loop->options.clock).mono.ms;
+    if (peer)
+        left = peer->until.ms - clock_now(loop->options.clock).mono.ms;
     if (MHD_get_timeout(loop->daemon, &ms) == MHD_YES && (int64_t)ms < left)
         left = (int64_t)ms;
     return left > 0 ? left : 0;
@@ -188,8 +192,9 @@ void loop_stop(struct loop *loop) {
     atomic_store(&loop->stopping, true);
     bell_ring(&loop->bell);
     pthread_join(loop->thread, NULL);
-    add_arrivals(loop); /* which are closed with the rest */
+    add_arrivals(loop); /* closed with the other connections */
     MHD_stop_daemon(loop->daemon);
+    assert(list_empty(&loop->awaited) && list_empty(&loop->arrivals));
     bell_free(&loop->bell);
     pthread_mutex_destroy(&loop->mutex);
     free(loop);

@@ -1,13 +1,14 @@
-/* loop: a thread that runs libmicrohttpd, and the time that its clients have.
+/* loop: a thread that runs libmicrohttpd, and the deadlines of its clients.
  *
- * libmicrohttpd has threads of its own, but one of those goes to sleep with 128 ready connections
- * in its hands whenever exactly 128 became ready at once: it asks once more whether there are
- * others, and waits for them. MHD_run never waits, so this thread does, on the same epoll.
+ * libmicrohttpd can run threads of its own, but its epoll loop has a bug: if exactly 128
+ * connections become ready at once, it calls epoll_wait again before it serves them, and sleeps
+ * until another event arrives. MHD_run does not wait, so this thread waits on the same epoll.
  *
- * A head must be whole within `idle_ms` of the connection's beginning or of the answer before it,
- * and a body must go on arriving within `idle_ms` of each piece. Otherwise the connection is
- * closed. libmicrohttpd's own timeout begins anew with every byte, so that a client could hold a
- * connection for days; it is left to end clients that do not read their answer. */
+ * A request line and headers must arrive completely within `idle_ms` of the start of the connection
+ * or of the previous answer, and each part of a body within `idle_ms` of the part before it;
+ * otherwise the connection is closed. libmicrohttpd's own timeout restarts with every byte, so that
+ * a slow client could hold a connection for days. It remains in use for clients that do not read
+ * their answer. */
 #ifndef SERVER_LOOP_H
 #define SERVER_LOOP_H
 
@@ -20,35 +21,39 @@
 struct loop;
 
 struct loop_options {
-    /* A daemon without a thread (MHD_USE_EPOLL), for which loop_notify is told of connections with
-     * `loop` as its argument; NULL: it does not start. */
+    /* Starts a daemon without a thread (MHD_USE_EPOLL) that calls loop_notify with `loop` as its
+     * argument. NULL: it does not start. */
     struct MHD_Daemon *(*make)(void *arg, struct loop *loop);
     void *arg;
-    atomic_size_t *connections; /* how many there are, of all loops */
+    atomic_size_t *connections; /* open connections of all loops */
     struct clock *clock;
     int64_t idle_ms;
 };
 
 /* NULL: there is no daemon. */
 struct loop *loop_start(const struct loop_options *options);
-/* What such a daemon's MHD_OPTION_NOTIFY_CONNECTION is. */
+/* The daemon's MHD_OPTION_NOTIFY_CONNECTION callback. */
 void loop_notify(void *loop, struct MHD_Connection *connection, void **place,
                  enum MHD_ConnectionNotificationCode what);
-/* A connected socket, which the daemon closes. From any thread. */
+/* Gives a connected socket to the daemon, which closes it. From any thread. */
 void loop_add(struct loop *loop, int fd_take);
-/* More of a request is to come on this connection, within idle_ms from now; from libmicrohttpd's
- * callbacks. */
+/* The next part of a request must arrive within idle_ms from now. From libmicrohttpd's callbacks.
+ */
 void loop_await(struct MHD_Connection *connection);
-/* The request has come whole: its client has nothing to hurry with. From the same callbacks. */
+/* The request has arrived completely: no deadline applies until the next one. From the same
+ * callbacks. */
 void loop_await_nothing(struct MHD_Connection *connection);
-/* An answer is sent. A client that has closed its side, and whose next request is not here already,
- * has nothing more to ask. From the same callbacks. */
+/* The answer has been sent; the next request must arrive within idle_ms. If the client has shut
+ * down its side and no further request was read, the connection is closed. From the same callbacks.
+ */
 void loop_await_next(struct MHD_Connection *connection);
-/* Closes it, whatever libmicrohttpd is doing with it. From the same callbacks. */
+/* Closes the connection without an answer, whatever state libmicrohttpd has it in. From the same
+ * callbacks. */
 void loop_close(struct MHD_Connection *connection);
 /* MHD_resume_connection, and the thread is woken for it; from any thread. */
 void loop_resume(struct MHD_Connection *connection);
-/* Nothing is suspended, and nobody adds anything. Closes all connections. NULL is nothing. */
+/* Closes all connections. No connection may be suspended, and loop_add may not be called any more.
+ * NULL is nothing. */
 void loop_stop(struct loop *loop);
 
 #endif

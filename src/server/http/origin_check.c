@@ -36,8 +36,8 @@ static bool is_own_name(struct bytes name) {
     return gethostname(own, sizeof own - 1) == 0 && bytes_eq_nocase(name, bytes_of(own));
 }
 
-/* On all addresses there is no one listen host: any address will do, for no name can be forged
- * into one, and so will the machine's own name. */
+/* A server that listens on all addresses has no single host name. Any IP address is accepted,
+ * because DNS rebinding needs a name, and so is the machine's own host name. */
 static bool is_ours(struct bytes listen_host, struct bytes name) {
     bool loopback = false, address = is_address(name, &loopback);
     if (loopback || bytes_eq_nocase(name, BYTES("localhost")) || bytes_eq_nocase(name, listen_host))

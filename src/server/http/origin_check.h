@@ -1,6 +1,5 @@
-/* origin_check: keeps other people's web pages out. A browser sends Host and Origin; a page that
- * was led here by a forged name (DNS rebinding) or that posts across origins is told apart by them.
- */
+/* origin_check: refuses requests that a browser makes for a foreign web page. A foreign Host is DNS
+ * rebinding, a foreign Origin is a cross-origin request. */
 #ifndef SERVER_ORIGIN_CHECK_H
 #define SERVER_ORIGIN_CHECK_H
 

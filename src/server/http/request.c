@@ -35,7 +35,7 @@ struct request *request_new(struct server *server, struct MHD_Connection *connec
     return request;
 }
 
-/* One that is alone is always let in. */
+/* A request is always accepted if it is the only one with a body. */
 bool request_count_body(struct request *request, size_t bytes) {
     struct body_memory *memory = request->server->options.memory;
     body_memory_add(memory, BODY_MEMORY_REQUESTS, bytes);
@@ -52,6 +52,7 @@ void request_free(struct request *request) {
     if (!request)
         return;
     struct server *server = request->server;
+    assert(!request->suspended || request->answered); /* else another thread still has it */
     events_leave(server->events, request->listener);
     request_drop_body(request);
     body_memory_sub(server->options.memory, BODY_MEMORY_MESSAGES, request->out_counted);
@@ -61,6 +62,7 @@ void request_free(struct request *request) {
     arena_free(&request->arena);
     free(request);
     pthread_mutex_lock(&server->mutex);
+    assert(server->active > 0);
     server->active--;
     pthread_cond_broadcast(&server->fewer);
     pthread_mutex_unlock(&server->mutex);
@@ -86,8 +88,8 @@ bool request_limit(struct request *request, size_t usual, size_t most, size_t *o
     return true;
 }
 
-/* While it is suspended nobody else reads from its socket, so that an end of what the client sends
- * is seen here first. */
+/* While the connection is suspended, libmicrohttpd does not read from the socket, so an end of file
+ * is still there to be seen. */
 bool request_gone(const void *arg) {
     const struct request *request = arg;
     const union MHD_ConnectionInfo *info =
@@ -108,8 +110,8 @@ struct wall request_steady_now(const struct request *request) {
     return steady_wall(server->began, clock_now(server->options.clock));
 }
 
-/* The form type is what curl -d and many a library send when they are told nothing. No form of
- * another site gets here: browsers name its Origin, and origin_check refuses that. */
+/* The form type is the default of curl -d and of several HTTP libraries. A form on another site
+ * cannot use it: the browser sends its Origin, which origin_check refuses. */
 bool request_means_json(const struct request *request) {
     static const char *const types[] = {"", "application/json",
                                         "application/x-www-form-urlencoded"};
@@ -142,17 +144,18 @@ bool request_json(struct request *request, bool optional, struct json *out) {
     return true;
 }
 
-/* Gives the connection back to libmicrohttpd. The request may be gone when this returns. */
+/* Resumes the connection. The request may be freed before this returns. */
 static void resume(struct request *request) {
     struct server *server = request->server;
     loop_resume(request->connection);
     pthread_mutex_lock(&server->mutex);
+    assert(server->suspended > 0);
     server->suspended--;
     pthread_cond_broadcast(&server->fewer);
     pthread_mutex_unlock(&server->mutex);
 }
 
-/* It is in memory until the client has read it. */
+/* Large answers count as memory for bodies until the client has read them. */
 static void count_answer(struct request *request) {
     size_t bytes = request->out.len < BODY_MEMORY_SMALL ? 0 : request->out.len;
     request->out_counted = bytes;

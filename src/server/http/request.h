@@ -1,4 +1,4 @@
-/* request: one HTTP request on its way to its one answer.
+/* request: one HTTP request, from its head to its answer.
  *
  *     begun ──▶ body comes ──▶ dispatched ──▶ answered ──▶ sent, freed
  *                                  │              ▲
@@ -44,20 +44,20 @@ struct request {
     struct request_arg args[REQUEST_ARGS_MAX];
     size_t arg_count;
     struct bytes content_type; /* media type alone; empty: none was given */
-    struct bytes actor;        /* who it is from, by its own word (Impound-Actor) */
+    struct bytes actor;        /* the client's name as it gives it (Impound-Actor); not verified */
     bool takes_zstd;           /* Accept: application/zstd */
     struct buf body;
     uint64_t announced; /* Content-Length; 0: none */
-    uint64_t swallowed; /* bytes of a body that nobody will read */
+    uint64_t discarded; /* bytes of a refused body that were read and discarded */
     struct mono begun;
     struct list link;                      /* the workers' … */
     void (*work)(struct request *request); /* … and what they are to do */
     struct events_listener *listener;      /* GET /v1/events: the answer is a stream */
 
     bool started, suspended;
-    bool stays;     /* the connection may be kept behind the answer */
-    bool malformed; /* … and may not, nor is anything more read of it: where the request ends, or
-                       what it says, could be read in two ways */
+    bool stays;     /* the connection may be kept open after the answer */
+    bool malformed; /* the head is ambiguous or exceeds a limit: the connection is closed and
+                       nothing more is read from it */
     bool answered;
     unsigned status;
     struct buf out;
@@ -76,9 +76,10 @@ struct request {
 struct request *request_new(struct server *server, struct MHD_Connection *connection,
                             const char *method, const char *path);
 void request_free(struct request *request);
-/* It has grown by so many bytes, which are counted. False: other requests have no room for it. */
+/* Counts bytes that were added to the body. False: the memory for bodies is exhausted by other
+ * requests. */
 bool request_count_body(struct request *request, size_t bytes);
-/* Nobody will read it: its memory is given back. */
+/* Frees the body of a request that was answered early. */
 void request_drop_body(struct request *request);
 
 /* The query parameter of that name; BYTES_NONE when it is not there. */
@@ -90,9 +91,9 @@ bool request_limit(struct request *request, size_t usual, size_t most, size_t *o
 bool request_gone(const void *request);
 /* The time, by the server's clock. */
 struct wall request_now(const struct request *request);
-/* … as far as it can be believed (base/steady.h): for what expires. */
+/* The time that does not jump with the wall clock (base/steady.h), for expiry. */
 struct wall request_steady_now(const struct request *request);
-/* The body is to be read as JSON: its type says so, or nobody chose one. */
+/* True if the Content-Type means JSON, or is absent or curl's default. */
 bool request_means_json(const struct request *request);
 /* The body as one JSON object, of a type that means JSON. An empty body
  * gives an empty object where `optional`. On trouble the request is answered and false returned. */
@@ -103,7 +104,7 @@ void request_answer(struct request *request, unsigned status);
 void request_answer_as(struct request *request, unsigned status, const char *type);
 /* Ends it with 200 and what the file holds. Takes the descriptor. */
 void request_answer_file(struct request *request, int fd_take, const char *type);
-/* Ends it with a file of the dashboard, as far as the client does not have it. */
+/* Ends it with a file of the dashboard, or with 304 if the client has it. */
 void request_answer_asset(struct request *request, const struct asset *asset);
 /* How large its body may be. */
 uint64_t request_body_max(const struct request *request);

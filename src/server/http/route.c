@@ -1,5 +1,6 @@
 #include "server/http/route.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +40,7 @@ static bool decode_params(const struct route *route, const struct bytes *segment
     struct bytes wanted[ROUTE_SEGMENTS_MAX + 1];
     size_t count = split(bytes_of(route->path), wanted), found = 0;
     for (size_t i = 0; i < count; i++) {
+        assert(found < ROUTE_PARAMS_MAX || !is_param(wanted[i]));
         if (is_param(wanted[i]) && !percent_decode(segments[i], arena, &params[found++]))
             return false;
     }
@@ -47,7 +49,8 @@ static bool decode_params(const struct route *route, const struct bytes *segment
 
 static void allow_add(char allow[ROUTE_ALLOW_SIZE], const char *method) {
     size_t used = strlen(allow);
-    snprintf(allow + used, ROUTE_ALLOW_SIZE - used, "%s%s", used ? ", " : "", method);
+    int added = snprintf(allow + used, ROUTE_ALLOW_SIZE - used, "%s%s", used ? ", " : "", method);
+    assert(added > 0 && used + (size_t)added < ROUTE_ALLOW_SIZE);
     if (strcmp(method, "GET") == 0)
         allow_add(allow, "HEAD");
 }

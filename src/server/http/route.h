@@ -17,7 +17,8 @@ enum route_how {
     ROUTE_WORKER,  /* may wait: suspended, and run by a worker */
     ROUTE_SLOW,    /* may wait for long: the same, by workers of their own (workers.h) */
     ROUTE_BULK,    /* ROUTE_SLOW, with a body of up to REQUEST_BULK_MAX */
-    ROUTE_AWAITS,  /* suspended, then started on the HTTP thread; its answer comes from elsewhere */
+    ROUTE_AWAITS,  /* suspended, then started on the HTTP thread; the store or the engine answers it
+                    */
 };
 
 struct route {
@@ -30,9 +31,9 @@ struct route {
 extern const struct route routes[];
 extern const size_t route_count;
 
-/* OK: *out and the decoded params. NOT_FOUND: no such path. METHOD: `allow` lists what it takes,
- * OPTIONS among it, which has no row: any path is asked with it what it takes.
- * INVALID: the path's percent-encoding is broken. HEAD is answered by GET's row. */
+/* OK: *out and the decoded params. NOT_FOUND: no such path. METHOD: `allow` lists the methods of
+ * the path, with OPTIONS, which every path has and which has no row. INVALID: the path's
+ * percent-encoding is broken. HEAD uses the row of GET. */
 enum status route_find(struct bytes method, struct bytes path, struct arena *arena,
                        const struct route **out, struct bytes params[ROUTE_PARAMS_MAX],
                        char allow[ROUTE_ALLOW_SIZE]);

@@ -1,5 +1,6 @@
 #include "server/http/workers.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -18,7 +19,7 @@ static const struct {
     [WORKERS_SLOW] = {"slow", "http-slow", WORKERS_SLOW_THREADS, WORKERS_SLOW_WAITING_MAX},
 };
 
-struct lane {
+struct worker_lane {
     pthread_mutex_t mutex;
     pthread_cond_t more;
     struct list waiting;
@@ -28,7 +29,7 @@ struct lane {
 };
 
 struct workers {
-    struct lane lanes[WORKERS_LANES];
+    struct worker_lane lanes[WORKERS_LANES];
 };
 
 static enum workers_lane lane_of(const struct request *request) {
@@ -46,8 +47,8 @@ static enum workers_lane lane_of(const struct request *request) {
     return WORKERS_QUICK;
 }
 
-/* The next request, or NULL when it is time to end. */
-static struct request *next_request(struct lane *lane, bool *busy) {
+/* The next request, or NULL when the lane is ending. */
+static struct request *next_request(struct worker_lane *lane, bool *busy) {
     pthread_mutex_lock(&lane->mutex);
     lane->running -= *busy;
     while (list_empty(&lane->waiting) && !lane->ending)
@@ -61,7 +62,7 @@ static struct request *next_request(struct lane *lane, bool *busy) {
 }
 
 static void *run(void *arg) {
-    struct lane *lane = arg;
+    struct worker_lane *lane = arg;
     bool busy = false;
     for (struct request *request; (request = next_request(lane, &busy));)
         request->work(request);
@@ -71,7 +72,7 @@ static void *run(void *arg) {
 struct workers *workers_new(void) {
     struct workers *workers = memory_new(sizeof *workers);
     for (size_t i = 0; i < WORKERS_LANES; i++) {
-        struct lane *lane = &workers->lanes[i];
+        struct worker_lane *lane = &workers->lanes[i];
         pthread_mutex_init(&lane->mutex, NULL);
         pthread_cond_init(&lane->more, NULL);
         list_init(&lane->waiting);
@@ -82,7 +83,7 @@ struct workers *workers_new(void) {
 }
 
 static bool append(struct workers *workers, struct request *request, size_t most) {
-    struct lane *lane = &workers->lanes[lane_of(request)];
+    struct worker_lane *lane = &workers->lanes[lane_of(request)];
     pthread_mutex_lock(&lane->mutex);
     bool taken = lane->waiting_count < most;
     if (taken) {
@@ -112,20 +113,21 @@ size_t workers_waiting_max(const struct request *request) {
 
 void workers_counts(struct workers *workers, enum workers_lane which, size_t *waiting,
                     size_t *running) {
-    struct lane *lane = &workers->lanes[which];
+    struct worker_lane *lane = &workers->lanes[which];
     pthread_mutex_lock(&lane->mutex);
     *waiting = lane->waiting_count;
     *running = lane->running;
     pthread_mutex_unlock(&lane->mutex);
 }
 
-static void end_lane(struct lane *lane, size_t threads) {
+static void end_lane(struct worker_lane *lane, size_t threads) {
     pthread_mutex_lock(&lane->mutex);
     lane->ending = true;
     pthread_cond_broadcast(&lane->more);
     pthread_mutex_unlock(&lane->mutex);
     for (size_t i = 0; i < threads; i++)
         pthread_join(lane->threads[i], NULL);
+    assert(list_empty(&lane->waiting) && lane->waiting_count == 0 && lane->running == 0);
     pthread_cond_destroy(&lane->more);
     pthread_mutex_destroy(&lane->mutex);
 }

@@ -28,17 +28,17 @@ struct request;
 struct workers;
 
 struct workers *workers_new(void);
-/* Has request->work done by the lane of its route. False when too many wait there already; the
- * request is untouched then. */
+/* Queues request->work for the lane of its route. False if the lane's queue is full; the request is
+ * unchanged then. */
 bool workers_give(struct workers *workers, struct request *request);
-/* The same for a request that was let in before: it is never refused. */
+/* The same for a request that a worker passes on: it is never refused. */
 void workers_pass(struct workers *workers, struct request *request);
 const char *workers_lane_text(enum workers_lane lane);
 size_t workers_waiting_max(const struct request *request); /* of its lane */
 /* Requests of the lane that wait, and those that are being worked on. */
 void workers_counts(struct workers *workers, enum workers_lane lane, size_t *waiting,
                     size_t *running);
-/* Nothing waits any more. */
+/* Joins all threads. No request may be waiting. */
 void workers_free(struct workers *workers);
 
 #endif

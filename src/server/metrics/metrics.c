@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "core/classify.h"
 #include "core/lifecycle.h"
-#include "server/metrics/exposition.h"
 #include "server/api/json/view_json.h"
+#include "server/metrics/exposition.h"
 
 /* ---- queues ---- */
 

@@ -20,8 +20,8 @@ enum decision_why {
 /* {"why"} alone: the path says which one. False: the request has been answered. */
 bool decision_order_read_one(struct request *request, enum decision_why why,
                              struct decision_order *out);
-/* A selection within `scope`, whose names exist. A dry run ends when its client leaves; what
- * changes something is not left half done. False: the request has been answered. */
+/* A selection within `scope`; its queue and DLQ names exist. A dry run ends when its client
+ * disconnects; a change runs to its end. False: the request has been answered. */
 bool decision_order_read_many(struct request *request, enum query_scope scope,
                               enum decision_why why, struct decision_order *out);
 

@@ -1,5 +1,5 @@
-/* failure: what whoever ran a message says of how it failed, read from JSON. For the setters of
- * member.h; null is as good as nothing. Pure. */
+/* failure: the members of a failed attempt that a worker or a task runner reports, read from JSON.
+ * For the setters of member.h; null is the same as absent. Pure. */
 #ifndef SERVER_FAILURE_H
 #define SERVER_FAILURE_H
 

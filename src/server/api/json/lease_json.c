@@ -3,7 +3,9 @@
 #include "server/api/json/failure.h"
 #include "server/api/json/member.h"
 
-enum { LEASE_TEXT_MAX = 255 }; /* longer than any lease; what is no lease is not found */
+enum {
+    LEASE_TEXT_MAX = 255
+}; /* bytes; longer than any lease. A text that is no lease is answered as not found */
 
 /* ---- asking for messages ---- */
 
@@ -58,18 +60,18 @@ enum status lease_json_parse_ask(struct json object, struct arena *arena, struct
 
 /* ---- one answer ---- */
 
-struct draft {
+struct lease_draft {
     struct engine_release *release;
     struct wall now;
 };
 
 static struct outcome *outcome_of(void *into) {
-    return &((struct draft *)into)->release->outcome;
+    return &((struct lease_draft *)into)->release->outcome;
 }
 
 static enum status set_lease(void *into, struct json value, struct arena *arena, struct err *err) {
-    return member_text(value, 1, LEASE_TEXT_MAX, arena, &((struct draft *)into)->release->lease,
-                       err);
+    return member_text(value, 1, LEASE_TEXT_MAX, arena,
+                       &((struct lease_draft *)into)->release->lease, err);
 }
 
 static enum status set_result(void *into, struct json value, struct arena *arena, struct err *err) {
@@ -117,14 +119,15 @@ static enum status set_verdict(void *into, struct json value, struct arena *aren
 
 static enum status set_retry_after(void *into, struct json value, struct arena *arena,
                                    struct err *err) {
-    return failure_retry_after(value, ((struct draft *)into)->now, arena, outcome_of(into), err);
+    return failure_retry_after(value, ((struct lease_draft *)into)->now, arena, outcome_of(into),
+                               err);
 }
 
 static enum status set_lease_ms(void *into, struct json value, struct arena *arena,
                                 struct err *err) {
     (void)arena;
-    return failure_number(value, 1, ENGINE_LEASE_MAX_MS, &((struct draft *)into)->release->lease_ms,
-                          err);
+    return failure_number(value, 1, ENGINE_LEASE_MAX_MS,
+                          &((struct lease_draft *)into)->release->lease_ms, err);
 }
 
 /* The lease stands first, and only in bulk: a single call has it in its path. */
@@ -175,14 +178,14 @@ enum status lease_json_parse_one(struct json object, enum engine_release_kind ki
     *out = blank(kind);
     out->lease = lease;
     return member_read(kinds[kind].members + 1, kinds[kind].count - 1, object,
-                       &(struct draft){out, now}, arena, err);
+                       &(struct lease_draft){out, now}, arena, err);
 }
 
 /* ---- many answers ---- */
 
 static enum status parse_item(struct json value, enum engine_release_kind kind, struct wall now,
                               struct arena *arena, struct engine_release *out, struct err *err) {
-    struct draft draft = {out, now};
+    struct lease_draft draft = {out, now};
     *out = blank(kind);
     if (value.type != JSON_OBJECT)
         return set_lease(&draft, value, arena, err);
@@ -193,15 +196,15 @@ static enum status parse_item(struct json value, enum engine_release_kind kind, 
     return status;
 }
 
-struct bulk {
+struct lease_bulk {
     struct json lists[KINDS]; /* JSON_NULL: not given */
     struct wall now;
     struct engine_release *releases;
     size_t count;
 };
 
-static enum status keep_list(struct bulk *bulk, enum engine_release_kind kind, struct json value,
-                             struct err *err) {
+static enum status keep_list(struct lease_bulk *bulk, enum engine_release_kind kind,
+                             struct json value, struct err *err) {
     if (value.type != JSON_ARRAY && value.type != JSON_NULL)
         return err_set(err, STATUS_INVALID, "must be a list, not %s", json_type_name(value.type));
     bulk->lists[kind] = value;
@@ -229,7 +232,7 @@ static const struct member bulk_members[] = {
     {"extend", set_extend},
 };
 
-static size_t count_items(const struct bulk *bulk) {
+static size_t count_items(const struct lease_bulk *bulk) {
     size_t count = 0;
     for (size_t kind = 0; kind < KINDS; kind++)
         for (struct json_walk walk = json_walk(bulk->lists[kind]); json_step(&walk);)
@@ -237,8 +240,8 @@ static size_t count_items(const struct bulk *bulk) {
     return count;
 }
 
-static enum status parse_list(struct bulk *bulk, enum engine_release_kind kind, struct arena *arena,
-                              struct err *err) {
+static enum status parse_list(struct lease_bulk *bulk, enum engine_release_kind kind,
+                              struct arena *arena, struct err *err) {
     size_t place = 0;
     for (struct json_walk walk = json_walk(bulk->lists[kind]); json_step(&walk); place++) {
         struct err why;
@@ -251,7 +254,7 @@ static enum status parse_list(struct bulk *bulk, enum engine_release_kind kind, 
 
 enum status lease_json_parse_bulk(struct json object, struct wall now, struct arena *arena,
                                   struct engine_release **out, size_t *count, struct err *err) {
-    struct bulk bulk = {.now = now};
+    struct lease_bulk bulk = {.now = now};
     enum status status = member_read(MEMBERS(bulk_members), object, &bulk, arena, err);
     if (status != STATUS_OK)
         return status;

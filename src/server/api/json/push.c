@@ -9,7 +9,7 @@
 
 /* ---- one push object ---- */
 
-struct draft {
+struct push_draft {
     struct push_item *item;
     bool has_body, has_base64;
 };
@@ -17,27 +17,27 @@ struct draft {
 static enum status set_body(void *into, struct json value, struct arena *arena, struct err *err) {
     (void)arena;
     (void)err;
-    struct draft *draft = into;
+    struct push_draft *draft = into;
     draft->has_body = true;
     draft->item->body = value.text;
     return STATUS_OK;
 }
 
 static enum status set_base64(void *into, struct json value, struct arena *arena, struct err *err) {
-    struct draft *draft = into;
+    struct push_draft *draft = into;
     draft->has_base64 = true;
     return member_base64(value, arena, &draft->item->body, err);
 }
 
 static enum status set_content_type(void *into, struct json value, struct arena *arena,
                                     struct err *err) {
-    struct draft *draft = into;
+    struct push_draft *draft = into;
     return member_text(value, 1, PUSH_CONTENT_TYPE_MAX, arena, &draft->item->envelope.content_type,
                        err);
 }
 
 static enum status set_key(void *into, struct json value, struct arena *arena, struct err *err) {
-    struct draft *draft = into;
+    struct push_draft *draft = into;
     if (value.type == JSON_NULL)
         return STATUS_OK;
     return member_text(value, 1, PUSH_KEY_MAX, arena, &draft->item->envelope.key, err);
@@ -45,7 +45,7 @@ static enum status set_key(void *into, struct json value, struct arena *arena, s
 
 static enum status set_headers(void *into, struct json value, struct arena *arena,
                                struct err *err) {
-    struct draft *draft = into;
+    struct push_draft *draft = into;
     struct envelope *envelope = &draft->item->envelope;
     if (value.type == JSON_NULL)
         return STATUS_OK;
@@ -53,7 +53,7 @@ static enum status set_headers(void *into, struct json value, struct arena *aren
 }
 
 static enum status set_id(void *into, struct json value, struct arena *arena, struct err *err) {
-    struct draft *draft = into;
+    struct push_draft *draft = into;
     if (value.type == JSON_NULL)
         return STATUS_OK;
     draft->item->chose_id = true;
@@ -61,7 +61,7 @@ static enum status set_id(void *into, struct json value, struct arena *arena, st
 }
 
 static enum status set_delay(void *into, struct json value, struct arena *arena, struct err *err) {
-    struct draft *draft = into;
+    struct push_draft *draft = into;
     struct bytes text;
     int64_t ms = 0;
     bool known = value.type == JSON_NULL || json_i64(value, &ms) ||
@@ -81,7 +81,7 @@ static const struct member members[] = {
     {"delay", set_delay},
 };
 
-static enum status check_bodies(const struct draft *draft, struct err *err) {
+static enum status check_bodies(const struct push_draft *draft, struct err *err) {
     if (draft->has_body && draft->has_base64)
         return err_set(err, STATUS_INVALID, "\"body\" and \"body_base64\" are both given");
     if (!draft->has_body && !draft->has_base64)
@@ -120,7 +120,7 @@ static enum status read_item(const struct push_context *context, struct bytes te
     if (object.type != JSON_OBJECT)
         return err_set(err, STATUS_INVALID, "must be an object such as {\"body\": …}, not %s",
                        json_type_name(object.type));
-    struct draft draft = {.item = item};
+    struct push_draft draft = {.item = item};
     if (member_read(members, sizeof members / sizeof *members, object, &draft, context->arena,
                     err) != STATUS_OK ||
         check_bodies(&draft, err) != STATUS_OK)
@@ -141,15 +141,15 @@ enum status push_parse_one(const struct push_context *context, struct bytes text
 /* ---- NDJSON ---- */
 
 /* An id that the producer chose, to find the same one further down. */
-struct chosen {
+struct push_choice {
     struct map_node node;
     size_t place;
 };
 
-static const struct chosen *find_chosen(const struct map *ids, const struct push *push,
-                                        struct bytes id, uint64_t hash) {
+static const struct push_choice *find_chosen(const struct map *ids, const struct push *push,
+                                             struct bytes id, uint64_t hash) {
     for (struct map_node *node = map_first(ids, hash); node; node = map_next(node)) {
-        const struct chosen *chosen = (const struct chosen *)(const void *)node;
+        const struct push_choice *chosen = (const struct push_choice *)(const void *)node;
         if (bytes_eq(push->items[chosen->place].envelope.id, id))
             return chosen;
     }
@@ -162,9 +162,9 @@ enum status push_note_id(const struct push_context *context, struct push *push, 
     if (!item->chose_id)
         return STATUS_OK;
     uint64_t hash = bytes_hash(item->envelope.id);
-    const struct chosen *first = find_chosen(ids, push, item->envelope.id, hash);
+    const struct push_choice *first = find_chosen(ids, push, item->envelope.id, hash);
     if (!first) {
-        struct chosen *chosen = arena_alloc(context->arena, sizeof *chosen);
+        struct push_choice *chosen = arena_alloc(context->arena, sizeof *chosen);
         chosen->place = place;
         map_insert(ids, &chosen->node, hash);
         return STATUS_OK;

@@ -46,8 +46,8 @@ enum status push_parse_one(const struct push_context *context, struct bytes text
 enum status push_parse_lines(const struct push_context *context, struct bytes text,
                              struct push *out, struct err *err);
 
-/* For whoever has items instead of text, their members checked. Fills in the rest of the envelope;
- * `raw`: without a content_type the body is plain bytes, not JSON. */
+/* For callers that have items instead of text, with checked members. Fills in the rest of the
+ * envelope; `raw`: without a content_type the body is plain bytes, not JSON. */
 void push_fill(const struct push_context *context, struct push_item *item, bool raw);
 /* Sets repeat_of of the item at `place`. `ids` is zeroed at the first, and in the end to be freed
  * with map_free. CONFLICT: the same id stands before it with another body. */

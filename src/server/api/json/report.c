@@ -8,7 +8,7 @@
 #include "server/api/json/member.h"
 #include "server/api/json/push.h"
 
-struct draft {
+struct report_draft {
     struct message *held;
     struct outcome *outcome;
     struct wall now;
@@ -23,27 +23,27 @@ struct draft {
 
 static enum status set_error_type(void *into, struct json value, struct arena *arena,
                                   struct err *err) {
-    return failure_text(value, arena, &((struct draft *)into)->outcome->error_type, err);
+    return failure_text(value, arena, &((struct report_draft *)into)->outcome->error_type, err);
 }
 
 static enum status set_error_message(void *into, struct json value, struct arena *arena,
                                      struct err *err) {
-    return failure_text(value, arena, &((struct draft *)into)->outcome->error_message, err);
+    return failure_text(value, arena, &((struct report_draft *)into)->outcome->error_message, err);
 }
 
 static enum status set_stack_trace(void *into, struct json value, struct arena *arena,
                                    struct err *err) {
-    return failure_text(value, arena, &((struct draft *)into)->outcome->stack_trace, err);
+    return failure_text(value, arena, &((struct report_draft *)into)->outcome->stack_trace, err);
 }
 
 static enum status set_version(void *into, struct json value, struct arena *arena,
                                struct err *err) {
-    return failure_text(value, arena, &((struct draft *)into)->outcome->version, err);
+    return failure_text(value, arena, &((struct report_draft *)into)->outcome->version, err);
 }
 
 static enum status set_instance(void *into, struct json value, struct arena *arena,
                                 struct err *err) {
-    return failure_text(value, arena, &((struct draft *)into)->outcome->instance, err);
+    return failure_text(value, arena, &((struct report_draft *)into)->outcome->instance, err);
 }
 
 /* What a task runner calls the state of its entry, and whether the task is over by it. */
@@ -56,7 +56,8 @@ static const struct runner_status {
 };
 
 /* A task that is over must not be run again because its entry was sent here. */
-static enum status set_runner_status(struct draft *draft, struct bytes text, struct err *err) {
+static enum status set_runner_status(struct report_draft *draft, struct bytes text,
+                                     struct err *err) {
     for (size_t i = 0; i < sizeof runner_statuses / sizeof *runner_statuses; i++) {
         if (!bytes_eq(bytes_of(runner_statuses[i].word), text))
             continue;
@@ -73,7 +74,7 @@ static enum status set_runner_status(struct draft *draft, struct bytes text, str
 }
 
 static enum status set_status(void *into, struct json value, struct arena *arena, struct err *err) {
-    struct draft *draft = into;
+    struct report_draft *draft = into;
     struct bytes text;
     if (value.type == JSON_STRING && json_string(value, arena, &text))
         return set_runner_status(draft, text, err);
@@ -82,32 +83,32 @@ static enum status set_status(void *into, struct json value, struct arena *arena
 
 static enum status set_retry_after(void *into, struct json value, struct arena *arena,
                                    struct err *err) {
-    struct draft *draft = into;
+    struct report_draft *draft = into;
     return failure_retry_after(value, draft->now, arena, draft->outcome, err);
 }
 
 static enum status set_verdict(void *into, struct json value, struct arena *arena,
                                struct err *err) {
-    return failure_verdict(value, arena, ((struct draft *)into)->outcome, err);
+    return failure_verdict(value, arena, ((struct report_draft *)into)->outcome, err);
 }
 
 /* ---- setters: the message ---- */
 
 static enum status set_task_id(void *into, struct json value, struct arena *arena,
                                struct err *err) {
-    struct envelope *envelope = &((struct draft *)into)->held->envelope;
+    struct envelope *envelope = &((struct report_draft *)into)->held->envelope;
     enum status status = member_text(value, 1, PUSH_ID_MAX, arena, &envelope->id, err);
     envelope->task_id = envelope->id;
     return status;
 }
 
 static enum status set_id(void *into, struct json value, struct arena *arena, struct err *err) {
-    return member_text(value, 1, PUSH_ID_MAX, arena, &((struct draft *)into)->entry_id, err);
+    return member_text(value, 1, PUSH_ID_MAX, arena, &((struct report_draft *)into)->entry_id, err);
 }
 
 static enum status set_task_type(void *into, struct json value, struct arena *arena,
                                  struct err *err) {
-    struct envelope *envelope = &((struct draft *)into)->held->envelope;
+    struct envelope *envelope = &((struct report_draft *)into)->held->envelope;
     if (value.type == JSON_NULL)
         return STATUS_OK;
     return member_text(value, 0, REPORT_TASK_TYPE_MAX, arena, &envelope->task_type, err);
@@ -117,7 +118,7 @@ static enum status set_payload(void *into, struct json value, struct arena *aren
                                struct err *err) {
     (void)arena;
     (void)err;
-    struct draft *draft = into;
+    struct report_draft *draft = into;
     draft->has_payload = true;
     draft->held->body = value.text;
     return STATUS_OK;
@@ -126,7 +127,7 @@ static enum status set_payload(void *into, struct json value, struct arena *aren
 static enum status set_context(void *into, struct json value, struct arena *arena,
                                struct err *err) {
     (void)arena;
-    struct envelope *envelope = &((struct draft *)into)->held->envelope;
+    struct envelope *envelope = &((struct report_draft *)into)->held->envelope;
     if (value.type == JSON_NULL)
         return STATUS_OK;
     if (value.type != JSON_OBJECT)
@@ -137,7 +138,7 @@ static enum status set_context(void *into, struct json value, struct arena *aren
 }
 
 static enum status set_key(void *into, struct json value, struct arena *arena, struct err *err) {
-    struct envelope *envelope = &((struct draft *)into)->held->envelope;
+    struct envelope *envelope = &((struct report_draft *)into)->held->envelope;
     if (value.type == JSON_NULL)
         return STATUS_OK;
     return member_text(value, 1, PUSH_KEY_MAX, arena, &envelope->key, err);
@@ -145,7 +146,7 @@ static enum status set_key(void *into, struct json value, struct arena *arena, s
 
 static enum status set_headers(void *into, struct json value, struct arena *arena,
                                struct err *err) {
-    struct envelope *envelope = &((struct draft *)into)->held->envelope;
+    struct envelope *envelope = &((struct report_draft *)into)->held->envelope;
     if (value.type == JSON_NULL)
         return STATUS_OK;
     return member_headers(value, arena, &envelope->headers, &envelope->header_count, err);
@@ -156,14 +157,15 @@ static enum status set_headers(void *into, struct json value, struct arena *aren
 static enum status set_attempts(void *into, struct json value, struct arena *arena,
                                 struct err *err) {
     (void)arena;
-    return failure_number(value, 1, REPORT_ATTEMPTS_MAX, &((struct draft *)into)->attempts, err);
+    return failure_number(value, 1, REPORT_ATTEMPTS_MAX, &((struct report_draft *)into)->attempts,
+                          err);
 }
 
 static enum status set_max_attempts(void *into, struct json value, struct arena *arena,
                                     struct err *err) {
     (void)arena;
-    return failure_number(value, 1, REPORT_ATTEMPTS_MAX, &((struct draft *)into)->max_attempts,
-                          err);
+    return failure_number(value, 1, REPORT_ATTEMPTS_MAX,
+                          &((struct report_draft *)into)->max_attempts, err);
 }
 
 /* A clock that is ahead of ours does not put a time into the future. */
@@ -181,19 +183,19 @@ static enum status read_time(struct json value, struct wall now, struct arena *a
 
 static enum status set_last_attempted_at(void *into, struct json value, struct arena *arena,
                                          struct err *err) {
-    struct draft *draft = into;
+    struct report_draft *draft = into;
     return read_time(value, draft->now, arena, &draft->outcome->failed_at, err);
 }
 
 static enum status set_created_at(void *into, struct json value, struct arena *arena,
                                   struct err *err) {
-    struct draft *draft = into;
+    struct report_draft *draft = into;
     return read_time(value, draft->now, arena, &draft->created_at, err);
 }
 
 static enum status set_first_attempted_at(void *into, struct json value, struct arena *arena,
                                           struct err *err) {
-    struct draft *draft = into;
+    struct report_draft *draft = into;
     return read_time(value, draft->now, arena, &draft->first_attempted_at, err);
 }
 
@@ -246,7 +248,7 @@ static void put_beside(struct json_out *json, struct json context, const char *n
 
 /* What the entry says of itself stands beside the context, under the names that adopted entries
  * have; a member of the context itself stays as it is. */
-static enum status add_to_context(struct draft *draft, struct err *err) {
+static enum status add_to_context(struct report_draft *draft, struct err *err) {
     struct envelope *envelope = &draft->held->envelope;
     struct json context = {.type = JSON_OBJECT, .text = BYTES("{}")};
     if (draft->entry_id.len == 0 && draft->runner_word.len == 0)
@@ -273,7 +275,7 @@ static struct wall earlier(struct wall a, struct wall b) {
     return a.ms > 0 && a.ms < b.ms ? a : b;
 }
 
-static void fill_in(struct draft *draft, struct bytes queue) {
+static void fill_in(struct report_draft *draft, struct bytes queue) {
     struct message *held = draft->held;
     struct envelope *envelope = &held->envelope;
     if (!draft->has_payload)
@@ -299,7 +301,7 @@ enum status report_parse(struct json object, struct bytes queue, struct wall now
     object.text = arena_dup(&held->arena, object.text);
     *outcome =
         (struct outcome){.ending = ENDING_FAILED, .kind = KIND_REPORTED, .retry_after_ms = -1};
-    struct draft draft = {.held = held, .outcome = outcome, .now = now, .attempts = 1};
+    struct report_draft draft = {.held = held, .outcome = outcome, .now = now, .attempts = 1};
     if (member_read(members, sizeof members / sizeof *members, object, &draft, &held->arena, err) !=
         STATUS_OK)
         return STATUS_INVALID;

@@ -159,14 +159,14 @@ bool view_json_dlq_is_over(const struct view_json_dlq *dlq) {
     return !dlq->configured && held == 0;
 }
 
-struct listed {
+struct listed_dlq {
     struct map_node node;
     struct bytes name;
 };
 
 static bool is_listed(const struct map *map, struct bytes name, uint64_t hash) {
     for (struct map_node *node = map_first(map, hash); node; node = map_next(node)) {
-        if (bytes_eq(((struct listed *)(void *)node)->name, name))
+        if (bytes_eq(((struct listed_dlq *)(void *)node)->name, name))
             return true;
     }
     return false;
@@ -179,7 +179,7 @@ static size_t add_new(struct map *map, struct arena *arena, const struct bytes *
         uint64_t hash = bytes_hash(names[i]);
         if (is_listed(map, names[i], hash))
             continue;
-        struct listed *listed = arena_alloc(arena, sizeof *listed);
+        struct listed_dlq *listed = arena_alloc(arena, sizeof *listed);
         listed->name = names[i];
         map_insert(map, &listed->node, hash);
         out[added++] = names[i];
