@@ -112,11 +112,15 @@ void client_world_close(struct client_world *world) {
 
 /* ---- the socket ---- */
 
-int client_connect(const struct client_world *world) {
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+void client_connect_with(const struct client_world *world, int fd) {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(world->port)};
     inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
     assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+}
+
+int client_connect(const struct client_world *world) {
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    client_connect_with(world, fd);
     return fd;
 }
 

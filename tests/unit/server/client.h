@@ -31,6 +31,8 @@ void client_world_go_on(struct client_world *world);
 void client_world_close(struct client_world *world);
 
 int client_connect(const struct client_world *world);
+/* The same with a socket that there is. */
+void client_connect_with(const struct client_world *world, int fd);
 void client_send(int fd, const char *text);
 /* Reads until the peer closes; the text is to be freed. */
 char *client_read_all(int fd);

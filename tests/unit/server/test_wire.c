@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -571,6 +572,30 @@ static void stopping_answers_what_waits(void **state) {
     mine.store->vtable->close(mine.store);
 }
 
+/* An event stream stays open meanwhile: accepting goes on though no connection closes. */
+static void a_connection_that_found_no_descriptor_is_accepted_later(void **state) {
+    (void)state;
+    struct rlimit limit, none;
+    int listener = client_connect(&world), kept = enter(&world, true);
+    client_send(listener, GET("/v1/events") "\r\n");
+    free(client_read_until(listener, ": listening"));
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = (struct rlimit){0, limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    client_connect_with(&world, fd);
+    client_send(fd, GET("/healthz") "\r\n");
+    for (int i = 0; i < 3; i++) { /* connections that are open go on */
+        client_send(kept, "GET /v1/queues HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        client_expect(client_read_one(kept), 200, "orders");
+    }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    client_expect(client_read_all(fd), 200, "ok");
+    close(fd);
+    close(kept);
+    close(listener);
+}
+
 static void a_busy_address_is_said_to_be_busy(void **state) {
     (void)state;
     struct server_options options = {.host = "127.0.0.1", .port = world.port};
@@ -703,6 +728,7 @@ int main(void) {
         WAIT(a_push_is_answered_only_when_durable),
         WAIT(a_client_may_leave_while_its_push_waits),
         WAIT(stopping_answers_what_waits),
+        TEST(a_connection_that_found_no_descriptor_is_accepted_later),
         TEST(a_busy_address_is_said_to_be_busy),
         TEST(events_reach_everyone_who_listens),
         TEST(one_listener_too_many_is_refused),
