@@ -276,7 +276,7 @@ static void add_escalations(struct readings *readings, const struct escalation_r
 static void add_rules(struct alarm_sampler *sampler, struct readings *readings, struct wall now) {
     struct triage_rules_news *news;
     struct escalation_record records[ESCALATION_PAGE];
-    size_t told = alarm_escalations_read(&sampler->escalations, sampler->triage, now,
+    size_t told = alert_escalations_read(&sampler->escalations, sampler->triage, now,
                                          readings->arena, records);
     add_escalations(readings, records, told);
     size_t count = triage_rules_news(sampler->rules, readings->arena, &news);

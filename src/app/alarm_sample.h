@@ -2,7 +2,7 @@
 #ifndef APP_ALARM_SAMPLE_H
 #define APP_ALARM_SAMPLE_H
 
-#include "app/alarm_escalations.h"
+#include "triage/alert_escalations.h"
 #include "app/alarm_motion.h"
 #include "base/map.h"
 #include "engine/engine.h"
@@ -23,7 +23,7 @@ struct alarm_sampler {
     struct map reasons;      /* how often each reason usually arrives */
     bool counted;            /* the reasons were counted once: one that comes later is new */
     struct wall read_before; /* when the reasons were last counted */
-    struct alarm_escalations escalations;
+    struct alert_escalations escalations;
     struct alarm_motion motion;
 };
 

@@ -8,6 +8,7 @@
 #include "app/origins.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "triage/replay_blocked.h"
 
 static_assert((int)REPLAY_VERSIONS_MAX == (int)VERSIONS_MAX, "as many as the engine knows");
 
@@ -30,26 +31,6 @@ struct replay_wiring {
 
 /* ---- what replays ask ---- */
 
-/* A breaker that is half open wants probes, and letters may be all there is to probe with. */
-static void say_blocked(const struct engine_queue_view *view, struct replay_queue *out) {
-    if (view->state != QUEUE_RUNNING)
-        snprintf(out->blocked, sizeof out->blocked, "queue %.60s is %s", view->name,
-                 queue_state_text(view->state));
-    else if (view->checking)
-        snprintf(out->blocked, sizeof out->blocked, "queue %.60s checks why a message was refused",
-                 view->name);
-    else if (view->breaker == BREAKER_OPEN)
-        snprintf(out->blocked, sizeof out->blocked, "the breaker of queue %.60s is open",
-                 view->name);
-}
-
-/* What goes to its origin is published to the server that its source is read from. */
-static void say_cut_off(const struct engine_queue_view *view, struct replay_queue *out) {
-    if (!view->source_connected)
-        snprintf(out->cut_off, sizeof out->cut_off, "the source of queue %.24s is away%s%.64s",
-                 view->name, view->source_trouble[0] ? ": " : "", view->source_trouble);
-}
-
 static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
     struct replay_wiring *wiring = arg;
     const struct replay_wiring_options *options = &wiring->options;
@@ -70,8 +51,15 @@ static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
     out->version_count = view.version_count;
     for (size_t i = 0; i < view.version_count; i++)
         snprintf(out->versions[i], VERSION_TEXT_MAX, "%s", view.versions[i]);
-    say_blocked(&view, out);
-    say_cut_off(&view, out);
+    replay_blocked(&(struct replay_queue_state){.name = view.name,
+                                                .stopped = view.state == QUEUE_RUNNING
+                                                               ? NULL
+                                                               : queue_state_text(view.state),
+                                                .checking = view.checking,
+                                                .breaker_open = view.breaker == BREAKER_OPEN,
+                                                .source_connected = view.source_connected,
+                                                .source_trouble = view.source_trouble},
+                   out);
     return true;
 }
 

@@ -1,4 +1,4 @@
-#include "app/alarm_escalations.h"
+#include "triage/alert_escalations.h"
 
 #include <stdio.h>
 
@@ -10,14 +10,14 @@ enum {
     RULE_TOLD_MS = 2 * TOLD_MS, /* a rule's ticket ends before its record does */
 };
 
-static struct escalation_seen *find(struct alarm_escalations *state, struct bytes name) {
+static struct escalation_seen *find(struct alert_escalations *state, struct bytes name) {
     for (size_t i = 0; i < state->seen_count; i++)
         if (bytes_is(name, state->seen[i].name))
             return &state->seen[i];
     return NULL;
 }
 
-static void forget(struct alarm_escalations *state, struct escalation_seen *seen) {
+static void forget(struct alert_escalations *state, struct escalation_seen *seen) {
     *seen = state->seen[--state->seen_count];
 }
 
@@ -26,7 +26,7 @@ static bool is_over(struct wall since, struct wall now, int64_t ms) {
     return now.ms < since.ms || now.ms - since.ms >= ms;
 }
 
-static void drop(struct alarm_escalations *state, struct triage *triage,
+static void drop(struct alert_escalations *state, struct triage *triage,
                  const struct escalation_record *record, struct escalation_seen *seen) {
     struct store_op op = escalation_drop_op(record->name);
     struct err err;
@@ -36,7 +36,7 @@ static void drop(struct alarm_escalations *state, struct triage *triage,
         log_warn("the record of an escalation could not be removed: %s", err.text);
 }
 
-static bool is_told(struct alarm_escalations *state, struct triage *triage,
+static bool is_told(struct alert_escalations *state, struct triage *triage,
                     const struct escalation_record *record, struct wall now) {
     struct escalation_seen *seen = find(state, record->name);
     if (!seen) {
@@ -62,7 +62,7 @@ static bool is_told(struct alarm_escalations *state, struct triage *triage,
 }
 
 /* Records that are gone: a letter that was decided meanwhile. */
-static void forget_gone(struct alarm_escalations *state, const struct escalation_record *records,
+static void forget_gone(struct alert_escalations *state, const struct escalation_record *records,
                         size_t count) {
     for (size_t i = state->seen_count; i-- > 0;) {
         size_t at = 0;
@@ -73,7 +73,7 @@ static void forget_gone(struct alarm_escalations *state, const struct escalation
     }
 }
 
-size_t alarm_escalations_read(struct alarm_escalations *state, struct triage *triage,
+size_t alert_escalations_read(struct alert_escalations *state, struct triage *triage,
                               struct wall now, struct arena *arena, struct escalation_record *out) {
     struct err err;
     size_t count = 0, told = 0;
