@@ -23,8 +23,9 @@ static void check_advisory(struct json text) {
     struct nats_advisory advisory;
     arena_init_heap(&arena, 512);
     if (nats_advisory_read(text, &arena, &advisory)) {
-        FUZZ_CHECK(advisory.place.sequence > 0);
-        FUZZ_CHECK(bytes_find(advisory.place.stream, BYTES(".")) == advisory.place.stream.len);
+        FUZZ_CHECK(advisory.coordinates.sequence > 0);
+        FUZZ_CHECK(bytes_find(advisory.coordinates.stream, BYTES(".")) ==
+                   advisory.coordinates.stream.len);
         FUZZ_CHECK(bytes_find(advisory.domain, BYTES(".")) == advisory.domain.len);
     }
     arena_free(&arena);

@@ -30,9 +30,10 @@ bool nats_advisory_read(struct json advisory, struct arena *arena, struct nats_a
     *out = (struct nats_advisory){.domain = BYTES("")};
     if (!read_name(advisory, "domain", arena, &out->domain))
         out->domain = BYTES("");
-    if (!read_number(advisory, "deliveries", &out->place.delivered))
-        out->place.delivered = 0;
-    return read_name(advisory, "stream", arena, &out->place.stream) &&
-           read_name(advisory, "consumer", arena, &out->place.consumer) &&
-           read_number(advisory, "stream_seq", &out->place.sequence) && out->place.sequence > 0;
+    if (!read_number(advisory, "deliveries", &out->coordinates.delivered))
+        out->coordinates.delivered = 0;
+    return read_name(advisory, "stream", arena, &out->coordinates.stream) &&
+           read_name(advisory, "consumer", arena, &out->coordinates.consumer) &&
+           read_number(advisory, "stream_seq", &out->coordinates.sequence) &&
+           out->coordinates.sequence > 0;
 }

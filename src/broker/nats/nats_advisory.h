@@ -4,11 +4,11 @@
 #ifndef BROKER_NATS_ADVISORY_H
 #define BROKER_NATS_ADVISORY_H
 
-#include "broker/nats/nats_place.h"
+#include "broker/nats/nats_coordinates.h"
 
 struct nats_advisory {
-    struct nats_place place; /* of the message, without its subject */
-    struct bytes domain;     /* of JetStream; empty: not said */
+    struct nats_coordinates coordinates; /* of the message, without its subject */
+    struct bytes domain;                 /* of JetStream; empty: not said */
 };
 
 /* Whether a message on that subject is such an advisory. */

@@ -3,7 +3,7 @@
 #include "base/content.h"
 #include "broker/nats/nats_ack.h"
 #include "broker/nats/nats_headers.h"
-#include "broker/nats/nats_place.h"
+#include "broker/nats/nats_coordinates.h"
 
 enum { TEXT_MAX = 4096 };
 
@@ -45,13 +45,14 @@ struct delivery *nats_message_read(natsMsg *message) {
     struct bytes typed = read_headers(message, held);
     if (!envelope->content_type.ptr)
         envelope->content_type = content_looks(held->body);
-    nats_place_name(&(struct nats_place){.stream = ack.stream,
-                                         .consumer = ack.consumer,
-                                         .subject = bytes_of(natsMsg_GetSubject(message)),
-                                         .typed = typed,
-                                         .sequence = ack.sequence,
-                                         .delivered = ack.delivered},
-                    held);
+    nats_coordinates_name(
+        &(struct nats_coordinates){.stream = ack.stream,
+                                   .consumer = ack.consumer,
+                                   .subject = bytes_of(natsMsg_GetSubject(message)),
+                                   .typed = typed,
+                                   .sequence = ack.sequence,
+                                   .delivered = ack.delivered},
+        held);
     envelope->created_at = ack.stored_at;
     envelope->size = held->body.len;
     envelope->retry_after_ms = -1;
@@ -105,7 +106,7 @@ static natsStatus add_header(natsMsg *message, struct bytes name, struct bytes v
 
 /* What goes back has the header that it came with, or none. */
 static struct bytes type_header(const struct sink_item *item, struct arena *arena) {
-    return item->origin.len ? origin_text(item->origin, NATS_PLACE_TYPED, arena)
+    return item->origin.len ? origin_text(item->origin, NATS_COORDINATES_TYPED, arena)
                             : BYTES("Content-Type");
 }
 

@@ -6,7 +6,7 @@
 #include "base/list.h"
 #include "base/memory.h"
 #include "broker/nats/nats_stored.h"
-#include "broker/nats/nats_place.h"
+#include "broker/nats/nats_coordinates.h"
 #include "broker/nats/nats_pointer.h"
 #include "broker/nats/nats_span.h"
 
@@ -66,12 +66,12 @@ static enum status nats_begin(struct peek *peek, struct err *err) {
 /* What cannot be followed is as it is: others are behind it. */
 static void describe(struct nats_peek *nats, const struct nats_stored *stored,
                      struct message *held) {
-    struct nats_place place = {.stream = nats->url.stream,
-                               .subject = stored->subject,
-                               .typed = stored->typed,
-                               .sequence = stored->sequence};
+    struct nats_coordinates coordinates = {.stream = nats->url.stream,
+                                           .subject = stored->subject,
+                                           .typed = stored->typed,
+                                           .sequence = stored->sequence};
     struct err err;
-    nats_place_name(&place, held);
+    nats_coordinates_name(&coordinates, held);
     held->redelivered = true;
     nats_pointer_follow(&nats->connection, stored->subject, held, &err);
 }

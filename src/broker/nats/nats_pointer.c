@@ -6,7 +6,7 @@
 enum { ADVISORY_MAX = 64 * 1024, SOURCE_MAX = 3 * ADVISORY_MAX };
 
 /* The source as it was, with more in it. */
-static void lengthen_source(struct message *held, const struct nats_place *origin,
+static void lengthen_source(struct message *held, const struct nats_coordinates *origin,
                             struct bytes advisory) {
     struct bytes source = held->envelope.source;
     struct buf text;
@@ -15,7 +15,7 @@ static void lengthen_source(struct message *held, const struct nats_place *origi
     struct json_out out = {&text, true};
     json_key(&out, "origin");
     json_open(&out, '{');
-    nats_place_put(origin, &out);
+    nats_coordinates_put(origin, &out);
     if (!origin->subject.len) {
         json_key(&out, "gone");
         json_put_bool(&out, true);
@@ -58,16 +58,16 @@ static bool follow(struct nats_connection *connection, struct json text,
                    struct nats_advisory *advisory, struct message *held, struct err *err) {
     struct nats_fetch fetch = {.domain = advisory->domain.len ? advisory->domain
                                                               : connection->url->domain,
-                               .stream = advisory->place.stream,
-                               .sequence = advisory->place.sequence};
+                               .stream = advisory->coordinates.stream,
+                               .sequence = advisory->coordinates.sequence};
     struct nats_stored stored = {.subject = BYTES("")};
     struct message *original = NULL;
     enum status status = nats_stored_fetch(connection, &fetch, &original, &stored, err);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND)
         return false;
-    advisory->place.subject = stored.subject;
-    advisory->place.typed = stored.typed;
-    lengthen_source(held, &advisory->place, text.text);
+    advisory->coordinates.subject = stored.subject;
+    advisory->coordinates.typed = stored.typed;
+    lengthen_source(held, &advisory->coordinates, text.text);
     if (original)
         become(held, original);
     else

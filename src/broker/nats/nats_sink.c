@@ -36,21 +36,21 @@ struct nats_sink {
 };
 
 /* One answer that came. */
-struct reply {
+struct nats_reply {
     struct mail mail;
     natsMsg *message;
 };
 
 /* One item under way. */
-struct shipment {
+struct nats_shipment {
     struct sink_item *item;
     uint64_t number;
     bool answered;
     struct err err; /* status OK: it arrived */
 };
 
-struct group {
-    struct shipment shipments[SINK_THREAD_BATCH_MAX];
+struct nats_group {
+    struct nats_shipment shipments[SINK_THREAD_BATCH_MAX];
     size_t count, open;
 };
 
@@ -63,7 +63,7 @@ static struct nats_sink *nats_of(struct sink *sink) {
 static void on_answer(natsConnection *nc, natsSubscription *subscription, natsMsg *message,
                       void *arg) {
     struct nats_sink *nats = arg;
-    struct reply *reply = memory_new(sizeof *reply);
+    struct nats_reply *reply = memory_new(sizeof *reply);
     (void)nc, (void)subscription;
     reply->message = message;
     mailbox_post(&nats->answers, &reply->mail);
@@ -72,7 +72,7 @@ static void on_answer(natsConnection *nc, natsSubscription *subscription, natsMs
 /* Answers that come too late are to what has failed. */
 static void drop_answers(struct nats_sink *nats) {
     for (struct mail *mail = mailbox_take(&nats->answers), *next; mail; mail = next) {
-        struct reply *reply = CONTAINER_OF(mail, struct reply, mail);
+        struct nats_reply *reply = CONTAINER_OF(mail, struct nats_reply, mail);
         next = mail->next;
         natsMsg_Destroy(reply->message);
         free(reply);
@@ -112,14 +112,14 @@ static bool connect_if_needed(struct nats_sink *nats, struct err *err) {
 
 /* ---- sending ---- */
 
-static void answer(struct group *group, struct shipment *shipment) {
+static void answer(struct nats_group *group, struct nats_shipment *shipment) {
     shipment->answered = true;
     group->open--;
 }
 
 /* An item that cannot be sent is answered here; what else goes wrong is the connection's. */
-static bool send_one(struct nats_sink *nats, struct group *group, struct shipment *shipment,
-                     struct err *err) {
+static bool send_one(struct nats_sink *nats, struct nats_group *group,
+                     struct nats_shipment *shipment, struct err *err) {
     char reply[NATS_REPLY_MAX];
     shipment->number = ++nats->last_number;
     snprintf(reply, sizeof reply, "%s.%llu", nats->inbox.name,
@@ -152,7 +152,7 @@ static bool is_too_large(struct json verdict) {
            bytes_is(code.text, "10054");
 }
 
-static void read_verdict(struct nats_sink *nats, natsMsg *message, struct shipment *shipment) {
+static void read_verdict(struct nats_sink *nats, natsMsg *message, struct nats_shipment *shipment) {
     struct bytes data = {natsMsg_GetData(message), (size_t)natsMsg_GetDataLength(message)};
     struct arena arena;
     struct json verdict;
@@ -168,14 +168,14 @@ static void read_verdict(struct nats_sink *nats, natsMsg *message, struct shipme
     arena_free(&arena);
 }
 
-static void take_answer(struct nats_sink *nats, struct group *group, natsMsg *message) {
+static void take_answer(struct nats_sink *nats, struct nats_group *group, natsMsg *message) {
     struct bytes subject = bytes_of(natsMsg_GetSubject(message));
     size_t prefix = bytes_of(nats->inbox.name).len + 1;
     uint64_t number;
     if (!bytes_u64(bytes_cut(subject, prefix, subject.len), &number))
         return;
     for (size_t i = 0; i < group->count; i++) {
-        struct shipment *shipment = &group->shipments[i];
+        struct nats_shipment *shipment = &group->shipments[i];
         if (shipment->number != number || shipment->answered)
             continue;
         read_verdict(nats, message, shipment);
@@ -183,9 +183,9 @@ static void take_answer(struct nats_sink *nats, struct group *group, natsMsg *me
     }
 }
 
-static void take_answers(struct nats_sink *nats, struct group *group) {
+static void take_answers(struct nats_sink *nats, struct nats_group *group) {
     for (struct mail *mail = mailbox_take(&nats->answers), *next; mail; mail = next) {
-        struct reply *reply = CONTAINER_OF(mail, struct reply, mail);
+        struct nats_reply *reply = CONTAINER_OF(mail, struct nats_reply, mail);
         next = mail->next;
         take_answer(nats, group, reply->message);
         natsMsg_Destroy(reply->message);
@@ -193,7 +193,7 @@ static void take_answers(struct nats_sink *nats, struct group *group) {
     }
 }
 
-static bool read_answers(struct nats_sink *nats, struct group *group, struct err *err) {
+static bool read_answers(struct nats_sink *nats, struct nats_group *group, struct err *err) {
     struct mono now = clock_now(nats->thread.clock).mono,
                 end = mono_after(now, NATS_CONFIRM_TIMEOUT_MS);
     while (group->open > 0) {
@@ -213,9 +213,9 @@ static bool read_answers(struct nats_sink *nats, struct group *group, struct err
 
 /* ---- a group ---- */
 
-static void finish(struct group *group, bool well, const struct err *err) {
+static void finish(struct nats_group *group, bool well, const struct err *err) {
     for (size_t i = 0; i < group->count; i++) {
-        struct shipment *shipment = &group->shipments[i];
+        struct nats_shipment *shipment = &group->shipments[i];
         if (!well && !shipment->answered)
             shipment->err = *err;
         bool arrived = shipment->err.status == STATUS_OK;
@@ -225,7 +225,7 @@ static void finish(struct group *group, bool well, const struct err *err) {
 
 static size_t publish(struct sink *sink, struct sink_item **items, size_t count) {
     struct nats_sink *nats = nats_of(sink);
-    struct group group = {.count = count, .open = count};
+    struct nats_group group = {.count = count, .open = count};
     struct err err;
     bool connected = connect_if_needed(nats, &err), well = connected;
     for (size_t i = 0; i < count; i++)

@@ -8,13 +8,13 @@
 
 struct nats_stored {
     struct bytes subject; /* in the message's arena */
-    struct bytes typed;   /* there, too; as nats_place.h has it */
+    struct bytes typed;   /* there, too; as in nats_coordinates.h */
     uint64_t sequence;
     struct wall at;
 };
 
 /* The message with its body, headers, key and content type, freed with message_free; the rest is
- * in *out, for its place to be named. NULL: the answer has none. */
+ * in *out, for its coordinates. NULL: the answer has none. */
 struct message *nats_stored_read(struct json answer, struct nats_stored *out);
 
 struct nats_fetch {

@@ -10,10 +10,10 @@ void rabbit_batch_init(struct rabbit_batch *batch, const struct broker_options *
     assert(status == STATUS_OK);
     (void)status;
     rng_seed(&batch->rng, options->seed);
-    batch->place = (struct rabbit_place){.vhost = batch->url.vhost,
-                                         .queue = batch->url.queue,
-                                         .id_path = batch->url.id_path,
-                                         .rng = &batch->rng};
+    batch->origin = (struct rabbit_origin){.vhost = batch->url.vhost,
+                                           .queue = batch->url.queue,
+                                           .id_path = batch->url.id_path,
+                                           .rng = &batch->rng};
 }
 
 void rabbit_batch_free(struct rabbit_batch *batch, bool politely) {
@@ -62,7 +62,7 @@ bool rabbit_batch_end(struct rabbit_batch *batch, struct err *err) {
 
 static struct message *message_of(struct rabbit_batch *batch, const amqp_envelope_t *incoming) {
     struct delivery *delivery =
-        rabbit_message_read(incoming, &batch->place, clock_now(batch->clock).wall);
+        rabbit_message_read(incoming, &batch->origin, clock_now(batch->clock).wall);
     struct message *held = delivery->held;
     held->source = NULL;
     delivery->held = NULL;

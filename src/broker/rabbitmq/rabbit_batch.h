@@ -15,7 +15,7 @@ struct rabbit_batch {
     struct clock *clock;
     struct arena arena; /* the URL's texts */
     struct rabbit_url url;
-    struct rabbit_place place;
+    struct rabbit_origin origin;
     struct rng rng;
     struct rabbit_connection connection;
     uint64_t ready; /* messages that wait, as last asked */

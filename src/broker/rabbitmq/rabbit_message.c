@@ -16,9 +16,10 @@ static bool is_id(struct bytes text) {
 }
 
 /* One that has no id of its own is another message each time that it comes. */
-static struct bytes new_id(const struct rabbit_place *place, struct wall now, struct arena *arena) {
+static struct bytes new_id(const struct rabbit_origin *origin, struct wall now,
+                           struct arena *arena) {
     char text[UUID_TEXT_SIZE];
-    uuid_v7(now, place->rng, text);
+    uuid_v7(now, origin->rng, text);
     return arena_dup(arena, bytes_of(text));
 }
 
@@ -41,7 +42,7 @@ static void put_text(struct json_out *out, const char *key, struct bytes text) {
     json_put(out, text.ptr ? text : BYTES(""));
 }
 
-static struct bytes source_of(const amqp_envelope_t *incoming, const struct rabbit_place *place,
+static struct bytes source_of(const amqp_envelope_t *incoming, const struct rabbit_origin *origin,
                               struct bytes properties, const amqp_field_value_t *deaths,
                               struct arena *arena) {
     struct buf text;
@@ -49,8 +50,8 @@ static struct bytes source_of(const amqp_envelope_t *incoming, const struct rabb
     struct json_out out = json_out(&text);
     json_open(&out, '{');
     put_text(&out, "kind", BYTES("rabbitmq"));
-    put_text(&out, "vhost", place->vhost);
-    put_text(&out, "queue", place->queue);
+    put_text(&out, "vhost", origin->vhost);
+    put_text(&out, "queue", origin->queue);
     put_text(&out, "exchange", rabbit_text(incoming->exchange));
     put_text(&out, "routing_key", rabbit_text(incoming->routing_key));
     json_key(&out, "redelivered");
@@ -98,7 +99,7 @@ static void read_envelope(const amqp_envelope_t *incoming, const amqp_table_t *h
 }
 
 struct delivery *rabbit_message_read(const amqp_envelope_t *incoming,
-                                     const struct rabbit_place *place, struct wall now) {
+                                     const struct rabbit_origin *origin, struct wall now) {
     const amqp_basic_properties_t *properties = &incoming->message.properties;
     bool has_headers = (properties->_flags & AMQP_BASIC_HEADERS_FLAG) != 0;
     amqp_table_t headers = has_headers ? properties->headers : amqp_empty_table;
@@ -107,14 +108,14 @@ struct delivery *rabbit_message_read(const amqp_envelope_t *incoming,
     read_envelope(incoming, &headers, now, held);
     struct bytes kept = rabbit_properties_encode(properties, &held->arena);
     held->envelope.source =
-        source_of(incoming, place, kept, rabbit_table_find(&headers, "x-death"), &held->arena);
+        source_of(incoming, origin, kept, rabbit_table_find(&headers, "x-death"), &held->arena);
     struct bytes name = properties->_flags & AMQP_BASIC_MESSAGE_ID_FLAG
                             ? rabbit_text(properties->message_id)
                             : BYTES_NONE;
     if (!is_id(name))
-        name = url_find_id(place->id_path, held->body, &held->arena);
+        name = url_find_id(origin->id_path, held->body, &held->arena);
     held->envelope.id = name.len > 0 ? named_id(name, &held->envelope, &held->arena)
-                                     : new_id(place, now, &held->arena);
+                                     : new_id(origin, now, &held->arena);
     held->redelivered = incoming->redelivered;
     held->deliveries = deliveries_of(&headers);
     struct delivery *delivery = delivery_new(held);

@@ -8,7 +8,7 @@
 #include "broker/common/inflight.h"
 
 /* Where deliveries come from. */
-struct rabbit_place {
+struct rabbit_origin {
     struct bytes vhost, queue;
     struct bytes id_path; /* see rabbit_url */
     struct rng *rng;      /* for ids of ours */
@@ -17,6 +17,6 @@ struct rabbit_place {
 /* A delivery with its tag. Its id is the producer's message id, else what the path finds in the
  * body, else a new one. */
 struct delivery *rabbit_message_read(const amqp_envelope_t *incoming,
-                                     const struct rabbit_place *place, struct wall now);
+                                     const struct rabbit_origin *origin, struct wall now);
 
 #endif

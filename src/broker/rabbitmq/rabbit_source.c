@@ -33,7 +33,7 @@ static const char consumer_tag[] = "impound";
 struct rabbit_source {
     struct source_thread thread;
     struct rabbit_url url;
-    struct rabbit_place place;
+    struct rabbit_origin origin;
     struct rng rng;
     struct inflight inflight;
     struct ahead ahead;
@@ -149,7 +149,7 @@ static void take_delivery(struct rabbit_source *rabbit, amqp_envelope_t *incomin
     if (atomic_load(&rabbit->thread.waiting) > 0)
         atomic_fetch_sub(&rabbit->thread.waiting, 1);
     struct wall now = clock_now(rabbit->thread.clock).wall;
-    struct delivery *delivery = rabbit_message_read(incoming, &rabbit->place, now);
+    struct delivery *delivery = rabbit_message_read(incoming, &rabbit->origin, now);
     bool again = incoming->redelivered;
     returns_deduct(&rabbit->returns, delivery->held);
     ahead_note(&rabbit->ahead, delivery->held);
@@ -284,10 +284,10 @@ struct broker *rabbit_source_new(const struct broker_options *options) {
     assert(status == STATUS_OK);
     (void)status;
     rng_seed(&rabbit->rng, options->seed);
-    rabbit->place = (struct rabbit_place){.vhost = rabbit->url.vhost,
-                                          .queue = rabbit->url.queue,
-                                          .id_path = rabbit->url.id_path,
-                                          .rng = &rabbit->rng};
+    rabbit->origin = (struct rabbit_origin){.vhost = rabbit->url.vhost,
+                                            .queue = rabbit->url.queue,
+                                            .id_path = rabbit->url.id_path,
+                                            .rng = &rabbit->rng};
     rabbit->connection.closing = &rabbit->thread.closing;
     return &rabbit->thread.broker;
 }

@@ -80,39 +80,41 @@ enum { FETCH_ANSWERS = 2, NAME_MAX_BYTES = 64 << 10 };
 
 /* ---- beginning ---- */
 
-static struct bytes name(struct redis_place *place, const char *behind, struct bytes last) {
+static struct bytes name(struct redis_session *session, const char *behind, struct bytes last) {
     struct buf text;
     buf_init_heap(&text, NAME_MAX_BYTES);
-    buf_bytes(&text, place->url->list);
+    buf_bytes(&text, session->url->list);
     buf_str(&text, behind);
     buf_bytes(&text, last);
-    struct bytes kept = arena_dup(&place->arena, buf_view(&text));
+    struct bytes kept = arena_dup(&session->arena, buf_view(&text));
     buf_free(&text);
     return kept;
 }
 
-static bool present(struct redis_place *place, struct err *err) {
-    if (!place->hash.ptr) {
-        place->consumers = name(place, ":impound", BYTES_NONE);
-        place->hash = name(place, ":impound:", place->consumer);
-        place->marks = name(place, REDIS_MARK_BEHIND, BYTES_NONE);
+static bool present(struct redis_session *session, struct err *err) {
+    if (!session->hash.ptr) {
+        session->consumers = name(session, ":impound", BYTES_NONE);
+        session->hash = name(session, ":impound:", session->consumer);
+        session->marks = name(session, REDIS_MARK_BEHIND, BYTES_NONE);
     }
-    enum status status = redis_connection_is(place->work, place->url->list, "list", "list", err);
+    enum status status =
+        redis_connection_is(session->work, session->url->list, "list", "list", err);
     return status == STATUS_OK || status == STATUS_NOT_FOUND;
 }
 
-static void add(struct redis_place *place, const redisReply *tag, const redisReply *element,
+static void add(struct redis_session *session, const redisReply *tag, const redisReply *element,
                 bool redelivered) {
-    struct message *held = redis_message_of_element(
-        place->url->list, place->url->id_path, redis_reply_text(tag), redis_reply_text(element));
+    struct message *held =
+        redis_message_of_element(session->url->list, session->url->id_path, redis_reply_text(tag),
+                                 redis_reply_text(element));
     held->delivery = arena_dup(&held->arena, redis_reply_text(tag));
     held->redelivered = redelivered;
-    redis_inflight_add(place->inflight, redis_reply_text(tag), held);
+    redis_inflight_add(session->inflight, redis_reply_text(tag), held);
 }
 
-static bool length(struct redis_place *place, struct bytes command, struct bytes key, uint64_t *sum,
-                   struct err *err) {
-    redisReply *reply = redis_connection_ask(place->work, (struct bytes[]){command, key}, 2, err);
+static bool length(struct redis_session *session, struct bytes command, struct bytes key,
+                   uint64_t *sum, struct err *err) {
+    redisReply *reply = redis_connection_ask(session->work, (struct bytes[]){command, key}, 2, err);
     if (!reply)
         return false;
     if (reply->type == REDIS_REPLY_INTEGER)
@@ -127,56 +129,57 @@ static int by_tag(const void *a, const void *b) {
     return bytes_cmp(redis_reply_text(left[0]), redis_reply_text(right[0]));
 }
 
-static bool recover(struct redis_place *place, struct err *err) {
-    struct bytes words[] = {BYTES("HGETALL"), place->hash};
-    redisReply *reply = redis_connection_ask(place->work, words, 2, err);
+static bool recover(struct redis_session *session, struct err *err) {
+    struct bytes words[] = {BYTES("HGETALL"), session->hash};
+    redisReply *reply = redis_connection_ask(session->work, words, 2, err);
     if (!reply)
         return false;
     if (reply->elements > 0)
         qsort(reply->element, reply->elements / 2, 2 * sizeof *reply->element, by_tag);
     for (size_t i = 0; i + 1 < reply->elements; i += 2)
-        if (!redis_inflight_knows(place->inflight, redis_reply_text(reply->element[i])))
-            add(place, reply->element[i], reply->element[i + 1], true);
+        if (!redis_inflight_knows(session->inflight, redis_reply_text(reply->element[i])))
+            add(session, reply->element[i], reply->element[i + 1], true);
     freeReplyObject(reply);
     return true;
 }
 
 /* What we had is ours before we say that we live; another may have taken us for dead. */
-static bool say_alive(struct redis_place *place, struct err *err) {
+static bool say_alive(struct redis_session *session, struct err *err) {
     char idle[24];
-    snprintf(idle, sizeof idle, "%lld", (long long)place->url->idle_ms);
-    struct bytes words[] = {BYTES("EVAL"),    BYTES(TEND),  BYTES("3"),      place->url->list,
-                            place->consumers, place->marks, place->consumer, bytes_of(idle)};
-    redisReply *reply = redis_connection_ask(place->work, words, 8, err);
+    snprintf(idle, sizeof idle, "%lld", (long long)session->url->idle_ms);
+    struct bytes words[] = {BYTES("EVAL"),      BYTES(TEND),        BYTES("3"),
+                            session->url->list, session->consumers, session->marks,
+                            session->consumer,  bytes_of(idle)};
+    redisReply *reply = redis_connection_ask(session->work, words, 8, err);
     if (!reply)
         return false;
     if (reply->type == REDIS_REPLY_INTEGER && reply->integer > 0)
         log_warn("redis list %.*s: %lld messages of consumers that died are back in it",
-                 BYTES_ARG(place->url->list), reply->integer);
+                 BYTES_ARG(session->url->list), reply->integer);
     freeReplyObject(reply);
     return true;
 }
 
 /* A take that we gave up may reach the server late: what it took lies here, and nobody knows. */
-static bool look_for_strays(struct redis_place *place, struct err *err) {
+static bool look_for_strays(struct redis_session *session, struct err *err) {
     uint64_t ours = 0;
-    return length(place, BYTES("HLEN"), place->hash, &ours, err) &&
-           (ours <= redis_inflight_known(place->inflight) || recover(place, err));
+    return length(session, BYTES("HLEN"), session->hash, &ours, err) &&
+           (ours <= redis_inflight_known(session->inflight) || recover(session, err));
 }
 
-static bool tend(struct redis_place *place, struct err *err) {
-    return say_alive(place, err) && look_for_strays(place, err);
+static bool tend(struct redis_session *session, struct err *err) {
+    return say_alive(session, err) && look_for_strays(session, err);
 }
 
-static bool begin(struct redis_place *place, struct err *err) {
-    return say_alive(place, err) && recover(place, err);
+static bool begin(struct redis_session *session, struct err *err) {
+    return say_alive(session, err) && recover(session, err);
 }
 
 /* Who has nothing left need not be watched. */
-static void end(struct redis_place *place) {
-    struct bytes words[] = {BYTES("EVAL"), BYTES(END),       BYTES("2"),
-                            place->hash,   place->consumers, place->consumer};
-    redisReply *reply = redis_connection_ask(place->work, words, 6, NULL);
+static void end(struct redis_session *session) {
+    struct bytes words[] = {BYTES("EVAL"), BYTES(END),         BYTES("2"),
+                            session->hash, session->consumers, session->consumer};
+    redisReply *reply = redis_connection_ask(session->work, words, 6, NULL);
     if (reply)
         freeReplyObject(reply);
 }
@@ -184,85 +187,85 @@ static void end(struct redis_place *place) {
 /* ---- fetching ---- */
 
 /* Moving the last element to where it is waits until there is one, and changes nothing. */
-static size_t ask(struct redis_place *place, size_t room) {
+static size_t ask(struct redis_session *session, size_t room) {
     char block[24], tags[REDIS_AT_ONCE][UUID_TEXT_SIZE];
-    struct bytes words[6 + REDIS_AT_ONCE] = {BYTES("EVAL"),    BYTES(TAKE), BYTES("3"),
-                                             place->url->list, place->hash, place->marks};
+    struct bytes words[6 + REDIS_AT_ONCE] = {BYTES("EVAL"),      BYTES(TAKE),   BYTES("3"),
+                                             session->url->list, session->hash, session->marks};
     snprintf(block, sizeof block, "%d", REDIS_BLOCK_MS / 1000);
-    struct bytes wait[] = {BYTES("BLMOVE"), place->url->list, place->url->list,
-                           BYTES("RIGHT"),  BYTES("RIGHT"),   bytes_of(block)};
-    struct wall now = clock_now(place->clock).wall;
+    struct bytes wait[] = {BYTES("BLMOVE"), session->url->list, session->url->list,
+                           BYTES("RIGHT"),  BYTES("RIGHT"),     bytes_of(block)};
+    struct wall now = clock_now(session->clock).wall;
     for (size_t i = 0; i < room; i++) {
-        uuid_v7(now, place->rng, tags[i]);
+        uuid_v7(now, session->rng, tags[i]);
         words[6 + i] = (struct bytes){tags[i], UUID_TEXT_SIZE - 1};
     }
-    redis_connection_add(place->fetch, wait, 6);
-    redis_connection_add(place->fetch, words, 6 + room);
+    redis_connection_add(session->fetch, wait, 6);
+    redis_connection_add(session->fetch, words, 6 + room);
     return FETCH_ANSWERS;
 }
 
-static bool take(struct redis_place *place, size_t which, const redisReply *reply,
+static bool take(struct redis_session *session, size_t which, const redisReply *reply,
                  struct err *err) {
     if (reply->type == REDIS_REPLY_ERROR) {
-        redis_connection_refused(place->fetch, reply, err);
+        redis_connection_refused(session->fetch, reply, err);
         return false;
     }
     if (which == 0)
         return true; /* there is something, or the wait is over */
     for (size_t i = 1; i + 1 < reply->elements; i += 2)
-        if (!redis_inflight_knows(place->inflight, redis_reply_text(reply->element[i])))
-            add(place, reply->element[i], reply->element[i + 1], false);
+        if (!redis_inflight_knows(session->inflight, redis_reply_text(reply->element[i])))
+            add(session, reply->element[i], reply->element[i + 1], false);
     return true;
 }
 
 /* ---- letting go ---- */
 
-static void settle(struct redis_place *place, struct redis_item *const *items, size_t count) {
-    struct bytes words[2 + REDIS_AT_ONCE] = {BYTES("HDEL"), place->hash};
+static void settle(struct redis_session *session, struct redis_item *const *items, size_t count) {
+    struct bytes words[2 + REDIS_AT_ONCE] = {BYTES("HDEL"), session->hash};
     for (size_t i = 0; i < count; i++)
         words[2 + i] = items[i]->tag;
-    redis_connection_add(place->work, words, 2 + count);
+    redis_connection_add(session->work, words, 2 + count);
 }
 
 /* What the engine had goes behind what waits, what it never saw where it was. */
-static void add_give_back(struct redis_place *place, const struct redis_item *item) {
+static void add_give_back(struct redis_session *session, const struct redis_item *item) {
     struct bytes words[] = {BYTES("EVAL"),
                             BYTES(GIVE_BACK),
                             BYTES("3"),
-                            place->url->list,
-                            place->hash,
-                            place->marks,
+                            session->url->list,
+                            session->hash,
+                            session->marks,
                             item->handed_back ? BYTES("LPUSH") : BYTES("RPUSH"),
                             item->tag};
-    redis_connection_add(place->work, words, 8);
+    redis_connection_add(session->work, words, 8);
 }
 
-static bool give_back(struct redis_place *place, size_t *count, struct err *err) {
+static bool give_back(struct redis_session *session, size_t *count, struct err *err) {
     struct redis_item *items[REDIS_AT_ONCE];
-    *count = redis_inflight_withdraw(place->inflight, items, REDIS_AT_ONCE);
+    *count = redis_inflight_withdraw(session->inflight, items, REDIS_AT_ONCE);
     for (size_t i = 0; i < *count; i++)
-        add_give_back(place, items[i]);
-    bool good = *count == 0 || redis_connection_send(place->work, err) == STATUS_OK;
+        add_give_back(session, items[i]);
+    bool good = *count == 0 || redis_connection_send(session->work, err) == STATUS_OK;
     for (size_t i = 0; i < *count; i++) {
         redisReply *reply =
-            good ? redis_connection_read(place->work, REDIS_COMMAND_TIMEOUT_MS, err) : NULL;
+            good ? redis_connection_read(session->work, REDIS_COMMAND_TIMEOUT_MS, err) : NULL;
         good = reply && reply->type != REDIS_REPLY_ERROR;
         if (reply && !good)
-            redis_connection_refused(place->work, reply, err);
+            redis_connection_refused(session->work, reply, err);
         if (reply)
             freeReplyObject(reply);
         if (good)
-            redis_inflight_forget(place->inflight, &items[i], 1);
+            redis_inflight_forget(session->inflight, &items[i], 1);
         else
-            redis_inflight_keep(place->inflight, items[i]);
+            redis_inflight_keep(session->inflight, items[i]);
     }
     return good;
 }
 
-static bool lag(struct redis_place *place, uint64_t *out, struct err *err) {
+static bool lag(struct redis_session *session, uint64_t *out, struct err *err) {
     *out = 0;
-    return length(place, BYTES("LLEN"), place->url->list, out, err) &&
-           (place->begun || length(place, BYTES("HLEN"), place->hash, out, err));
+    return length(session, BYTES("LLEN"), session->url->list, out, err) &&
+           (session->begun || length(session, BYTES("HLEN"), session->hash, out, err));
 }
 
 const struct redis_shape redis_list_shape = {

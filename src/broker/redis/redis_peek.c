@@ -125,17 +125,17 @@ static size_t stream_take(struct redis_peek *redis, const redisReply *reply, str
 /* ---- a pass ---- */
 
 /* How each thing is read. `begin` asks for its end, as it is now; `ask` for the next ones. */
-struct reading {
+struct redis_reading {
     void (*begin)(struct redis_peek *redis);
     void (*ask)(struct redis_peek *redis, size_t max);
     size_t (*take)(struct redis_peek *redis, const redisReply *reply, struct message **out);
 };
 
-static const struct reading list_reading = {list_begin, list_ask, list_take},
-                            set_reading = {set_begin, set_ask, set_take},
-                            stream_reading = {stream_begin, stream_ask, stream_take};
+static const struct redis_reading list_reading = {list_begin, list_ask, list_take},
+                                  set_reading = {set_begin, set_ask, set_take},
+                                  stream_reading = {stream_begin, stream_ask, stream_take};
 
-static const struct reading *reading_of(const struct redis_peek *redis) {
+static const struct redis_reading *reading_of(const struct redis_peek *redis) {
     return redis->url.list.len     ? &list_reading
            : redis->url.stream.len ? &stream_reading
                                    : &set_reading;

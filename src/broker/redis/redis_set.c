@@ -93,8 +93,8 @@ size_t redis_set_count(const struct redis_url *url, const redisReply *reply) {
 }
 
 struct redis_set_member redis_set_at(const struct redis_url *url, const redisReply *reply,
-                                     size_t place) {
-    redisReply **words = reply->element + place * words_of(url);
+                                     size_t session) {
+    redisReply **words = reply->element + session * words_of(url);
     struct bytes tag = redis_reply_text(words[0]), score = redis_reply_text(words[1]);
     return (struct redis_set_member){tag, score, url->zset.len ? tag : redis_reply_text(words[2])};
 }
@@ -145,25 +145,25 @@ struct message *redis_set_message(const struct redis_url *url,
 
 /* ---- the shape ---- */
 
-static bool present(struct redis_place *place, struct err *err) {
+static bool present(struct redis_session *session, struct err *err) {
     struct key key;
-    struct bytes name = set_key(place->url, &key);
-    enum status status = redis_connection_is(place->work, name, "zset", "sorted set", err);
+    struct bytes name = set_key(session->url, &key);
+    enum status status = redis_connection_is(session->work, name, "zset", "sorted set", err);
     if (status != STATUS_OK)
         return status == STATUS_NOT_FOUND;
-    redis_set_add_range(place->work, place->url, 0, 0);
-    redisReply *reply = redis_connection_send(place->work, err) == STATUS_OK
-                            ? redis_connection_read(place->work, REDIS_COMMAND_TIMEOUT_MS, err)
+    redis_set_add_range(session->work, session->url, 0, 0);
+    redisReply *reply = redis_connection_send(session->work, err) == STATUS_OK
+                            ? redis_connection_read(session->work, REDIS_COMMAND_TIMEOUT_MS, err)
                             : NULL;
     bool messages = reply && (reply->type == REDIS_REPLY_ERROR ||
-                              redis_set_check_ids(place->url, reply, err) == STATUS_OK);
+                              redis_set_check_ids(session->url, reply, err) == STATUS_OK);
     freeReplyObject(reply);
     return messages;
 }
 
 /* Nothing is ours at the server. */
-static bool nothing(struct redis_place *place, struct err *err) {
-    (void)place;
+static bool nothing(struct redis_session *session, struct err *err) {
+    (void)session;
     (void)err;
     return true;
 }
@@ -178,72 +178,72 @@ static struct bytes tag_of(const struct redis_set_member *member, struct buf *te
 }
 
 /* What is known stands in the set until it is settled. */
-static size_t ask(struct redis_place *place, size_t room) {
-    if (clock_now(place->clock).mono.ms < place->idle_until.ms)
+static size_t ask(struct redis_session *session, size_t room) {
+    if (clock_now(session->clock).mono.ms < session->idle_until.ms)
         return 0;
-    redis_set_add_range(place->fetch, place->url, 0,
-                        redis_inflight_known(place->inflight) + room - 1);
+    redis_set_add_range(session->fetch, session->url, 0,
+                        redis_inflight_known(session->inflight) + room - 1);
     return 1;
 }
 
-static bool take(struct redis_place *place, size_t which, const redisReply *reply,
+static bool take(struct redis_session *session, size_t which, const redisReply *reply,
                  struct err *err) {
     bool any = false;
     (void)which;
     if (reply->type == REDIS_REPLY_ERROR) {
-        redis_connection_refused(place->fetch, reply, err);
+        redis_connection_refused(session->fetch, reply, err);
         return false;
     }
-    if (redis_set_check_ids(place->url, reply, err) != STATUS_OK)
+    if (redis_set_check_ids(session->url, reply, err) != STATUS_OK)
         return false;
-    for (size_t i = 0; i < redis_set_count(place->url, reply); i++) {
-        struct redis_set_member member = redis_set_at(place->url, reply, i);
+    for (size_t i = 0; i < redis_set_count(session->url, reply); i++) {
+        struct redis_set_member member = redis_set_at(session->url, reply, i);
         struct buf text;
         struct bytes tag = tag_of(&member, &text);
-        if (!redis_inflight_knows(place->inflight, tag)) {
-            redis_inflight_add(place->inflight, tag, redis_set_message(place->url, &member));
+        if (!redis_inflight_knows(session->inflight, tag)) {
+            redis_inflight_add(session->inflight, tag, redis_set_message(session->url, &member));
             any = true;
         }
         buf_free(&text);
     }
     if (!any)
-        place->idle_until = mono_after(clock_now(place->clock).mono, POLL_MS);
+        session->idle_until = mono_after(clock_now(session->clock).mono, POLL_MS);
     return true;
 }
 
-static void settle(struct redis_place *place, struct redis_item *const *items, size_t count) {
+static void settle(struct redis_session *session, struct redis_item *const *items, size_t count) {
     const struct redis_item *item = items[0];
     struct key set, task;
     assert(count == 1);
     size_t space = bytes_find(item->tag, BYTES(" "));
-    bool plain = place->url->zset.len > 0;
+    bool plain = session->url->zset.len > 0;
     struct bytes words[] = {BYTES("EVAL"),
                             plain ? BYTES(REMOVE "return 1") : BYTES(ARCHIVE_REMOVE),
                             BYTES("1"),
-                            set_key(place->url, &set),
+                            set_key(session->url, &set),
                             bytes_cut(item->tag, space + 1, item->tag.len),
                             bytes_cut(item->tag, 0, space),
-                            archive_key(place->url, "t:", &task)};
-    redis_connection_add(place->work, words, plain ? 6 : 7);
+                            archive_key(session->url, "t:", &task)};
+    redis_connection_add(session->work, words, plain ? 6 : 7);
 }
 
 /* It never left. */
-static bool give_back(struct redis_place *place, size_t *count, struct err *err) {
+static bool give_back(struct redis_session *session, size_t *count, struct err *err) {
     struct redis_item *items[REDIS_AT_ONCE];
     (void)err;
-    *count = redis_inflight_withdraw(place->inflight, items, REDIS_AT_ONCE);
-    redis_inflight_forget(place->inflight, items, *count);
+    *count = redis_inflight_withdraw(session->inflight, items, REDIS_AT_ONCE);
+    redis_inflight_forget(session->inflight, items, *count);
     return true;
 }
 
-static bool lag(struct redis_place *place, uint64_t *out, struct err *err) {
-    redis_set_add_count(place->work, place->url);
-    redisReply *reply = redis_connection_send(place->work, err) == STATUS_OK
-                            ? redis_connection_read(place->work, REDIS_COMMAND_TIMEOUT_MS, err)
+static bool lag(struct redis_session *session, uint64_t *out, struct err *err) {
+    redis_set_add_count(session->work, session->url);
+    redisReply *reply = redis_connection_send(session->work, err) == STATUS_OK
+                            ? redis_connection_read(session->work, REDIS_COMMAND_TIMEOUT_MS, err)
                             : NULL;
     if (!reply)
         return false;
-    uint64_t known = redis_inflight_known(place->inflight);
+    uint64_t known = redis_inflight_known(session->inflight);
     uint64_t all = reply->type == REDIS_REPLY_INTEGER ? (uint64_t)reply->integer : 0;
     *out = all > known ? all - known : 0;
     freeReplyObject(reply);

@@ -15,7 +15,7 @@ enum {
 };
 
 /* What a shape works with. */
-struct redis_place {
+struct redis_session {
     const struct redis_url *url;
     struct bytes consumer; /* our name there */
     struct clock *clock;
@@ -31,29 +31,30 @@ struct redis_place {
 
 struct redis_shape {
     /* After connecting: whether it is there. Changes nothing. */
-    bool (*present)(struct redis_place *place, struct err *err);
+    bool (*present)(struct redis_session *session, struct err *err);
     /* When messages are wanted: what was given to us before and is not known in this life waits at
      * hand, marked. */
-    bool (*begin)(struct redis_place *place, struct err *err);
+    bool (*begin)(struct redis_session *session, struct err *err);
     /* Adds commands that fetch up to `room` messages, at most REDIS_AT_ONCE, and wait for the
      * first; so many answers follow (0: nothing is to be asked now) … */
-    size_t (*ask)(struct redis_place *place, size_t room);
+    size_t (*ask)(struct redis_session *session, size_t room);
     /* … each of which is given here. */
-    bool (*take)(struct redis_place *place, size_t which, const redisReply *reply, struct err *err);
+    bool (*take)(struct redis_session *session, size_t which, const redisReply *reply,
+                 struct err *err);
     /* Adds one command that settles up to `settles` messages, which are gone with its answer. */
-    void (*settle)(struct redis_place *place, struct redis_item *const *items, size_t count);
+    void (*settle)(struct redis_session *session, struct redis_item *const *items, size_t count);
     size_t settles; /* at most REDIS_AT_ONCE */
     /* A fetch takes nothing: what is settled while one is under way would come again. */
     bool looks;
     /* Up to REDIS_AT_ONCE that wait go back to the server, where there is such a thing. */
-    bool (*give_back)(struct redis_place *place, size_t *count, struct err *err);
+    bool (*give_back)(struct redis_session *session, size_t *count, struct err *err);
     /* Lets the server count what was given again. NULL: it does not count. */
-    bool (*recount)(struct redis_place *place, struct err *err);
+    bool (*recount)(struct redis_session *session, struct err *err);
     /* Every REDIS_TEND_MS. */
-    bool (*tend)(struct redis_place *place, struct err *err);
+    bool (*tend)(struct redis_session *session, struct err *err);
     /* We leave, and say so. NULL: nobody need know. */
-    void (*end)(struct redis_place *place);
-    bool (*lag)(struct redis_place *place, uint64_t *out, struct err *err);
+    void (*end)(struct redis_session *session);
+    bool (*lag)(struct redis_session *session, uint64_t *out, struct err *err);
 };
 
 extern const struct redis_shape redis_list_shape, redis_stream_shape, redis_set_shape;

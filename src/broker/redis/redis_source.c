@@ -24,7 +24,7 @@ enum {
 struct redis_source {
     struct source_thread thread;
     struct redis_url url;
-    struct redis_place place;
+    struct redis_session session;
     const struct redis_shape *shape;
     struct redis_inflight inflight;
     struct rng rng;
@@ -39,15 +39,15 @@ static struct redis_source *self(struct broker *broker) {
 }
 
 static struct mono now_of(const struct redis_source *source) {
-    return clock_now(source->place.clock).mono;
+    return clock_now(source->session.clock).mono;
 }
 
 static void hang_up(struct redis_source *source) {
-    redis_connection_free(source->place.work);
-    redis_connection_free(source->place.fetch);
-    source->place.work = source->place.fetch = NULL;
+    redis_connection_free(source->session.work);
+    redis_connection_free(source->session.fetch);
+    source->session.work = source->session.fetch = NULL;
     source->answers = source->answered = 0;
-    source->place.begun = false;
+    source->session.begun = false;
 }
 
 static void lost(struct redis_source *source, const struct err *err) {
@@ -56,11 +56,11 @@ static void lost(struct redis_source *source, const struct err *err) {
 }
 
 static bool connect_both(struct redis_source *source, struct err *err) {
-    struct redis_place *place = &source->place;
-    place->work = redis_connection_open(&source->url, place->clock, err);
-    if (place->work)
-        place->fetch = redis_connection_open(&source->url, place->clock, err);
-    return place->fetch && source->shape->present(place, err);
+    struct redis_session *session = &source->session;
+    session->work = redis_connection_open(&source->url, session->clock, err);
+    if (session->work)
+        session->fetch = redis_connection_open(&source->url, session->clock, err);
+    return session->fetch && source->shape->present(session, err);
 }
 
 static int64_t tend_ms(const struct redis_source *source) {
@@ -91,11 +91,11 @@ static size_t portion(const struct redis_source *source, size_t left) {
 
 static bool settle_some(struct redis_source *source, struct redis_item **items, size_t count,
                         struct err *err) {
-    struct redis_connection *work = source->place.work;
+    struct redis_connection *work = source->session.work;
     size_t some;
     for (size_t i = 0; i < count; i += some) {
         some = portion(source, count - i);
-        source->shape->settle(&source->place, items + i, some);
+        source->shape->settle(&source->session, items + i, some);
     }
     if (redis_connection_send(work, err) != STATUS_OK)
         return false;
@@ -126,19 +126,19 @@ static bool settle_all(struct redis_source *source, struct err *err) {
 static bool give_back_all(struct redis_source *source, struct err *err) {
     size_t count;
     do {
-        if (!source->shape->give_back(&source->place, &count, err))
+        if (!source->shape->give_back(&source->session, &count, err))
             return false;
     } while (count > 0);
     return true;
 }
 
 static bool begin(struct redis_source *source, struct err *err) {
-    if (source->place.begun || !atomic_load(&source->thread.wanted))
+    if (source->session.begun || !atomic_load(&source->thread.wanted))
         return true;
-    source->place.begun = source->shape->begin(&source->place, err);
+    source->session.begun = source->shape->begin(&source->session, err);
     if (redis_inflight_waiting(&source->inflight) > 0)
         connection_state_notify(&source->thread.state);
-    return source->place.begun;
+    return source->session.begun;
 }
 
 static struct mono fetch_until(const struct redis_source *source) {
@@ -149,16 +149,16 @@ static struct mono fetch_until(const struct redis_source *source) {
 static bool fetch(struct redis_source *source, size_t coming, struct err *err) {
     const struct source_thread *thread = &source->thread;
     size_t taken = redis_inflight_waiting(&source->inflight) + coming;
-    if (source->answers || !source->place.begun || !atomic_load(&thread->wanted) ||
+    if (source->answers || !source->session.begun || !atomic_load(&thread->wanted) ||
         atomic_load(&thread->closing) || taken > REDIS_INFLIGHT_MAX - REDIS_AT_ONCE)
         return true;
     size_t waiting = redis_inflight_waiting(&source->inflight);
     size_t room = ahead_count(&source->inflight.ahead, coming, waiting, REDIS_AT_ONCE);
     if (room == 0)
         return true;
-    source->answers = source->shape->ask(&source->place, room);
+    source->answers = source->shape->ask(&source->session, room);
     source->fetched_at = now_of(source);
-    return redis_connection_send(source->place.fetch, err) == STATUS_OK;
+    return redis_connection_send(source->session.fetch, err) == STATUS_OK;
 }
 
 /* With `ahead` the server fetches the next ones while these become messages: once in a turn, which
@@ -172,7 +172,7 @@ static bool take_answer(struct redis_source *source, const redisReply *reply, bo
         sent = !*ahead || fetch(source, REDIS_AT_ONCE, err);
         *ahead = false;
     }
-    return source->shape->take(&source->place, which, reply, err) && sent;
+    return source->shape->take(&source->session, which, reply, err) && sent;
 }
 
 /* What is not wanted goes back once it has come. */
@@ -180,7 +180,7 @@ static bool read_fetched(struct redis_source *source, struct err *err) {
     bool ahead = !source->shape->looks, taken = false;
     while (source->answers > 0) {
         redisReply *reply = NULL;
-        if (redis_connection_peek(source->place.fetch, &reply, err) != STATUS_OK)
+        if (redis_connection_peek(source->session.fetch, &reply, err) != STATUS_OK)
             return false;
         if (!reply)
             break;
@@ -200,10 +200,10 @@ static bool read_fetched(struct redis_source *source, struct err *err) {
 }
 
 static bool tend(struct redis_source *source, struct err *err) {
-    if (!source->place.begun || now_of(source).ms < source->tend_at.ms)
+    if (!source->session.begun || now_of(source).ms < source->tend_at.ms)
         return true;
     source->tend_at = mono_after(now_of(source), tend_ms(source));
-    bool good = source->shape->tend(&source->place, err);
+    bool good = source->shape->tend(&source->session, err);
     if (redis_inflight_waiting(&source->inflight) > 0)
         connection_state_notify(&source->thread.state);
     return good;
@@ -216,7 +216,7 @@ static bool measure(struct redis_source *source, struct err *err) {
     bool idle = source->answers > 0 && now.ms - source->fetched_at.ms >= LAG_MS;
     if (now.ms < source->lag_at.ms)
         return true;
-    if (!idle && !source->shape->lag(&source->place, &lag, err))
+    if (!idle && !source->shape->lag(&source->session, &lag, err))
         return false;
     source->lag_at = mono_after(now, LAG_MS);
     atomic_store(&source->thread.waiting, lag);
@@ -235,30 +235,30 @@ static bool work(struct redis_source *source, struct err *err) {
     bool wanted = atomic_load(&source->thread.wanted);
     return begin(source, err) && read_fetched(source, err) &&
            (wanted || give_back_all(source, err)) && exchange(source, err) &&
-           (!source->shape->recount || source->shape->recount(&source->place, err)) &&
+           (!source->shape->recount || source->shape->recount(&source->session, err)) &&
            tend(source, err) && measure(source, err);
 }
 
 /* ---- the thread ---- */
 
 static struct mono wake_at(const struct redis_source *source) {
-    if (!source->place.work)
+    if (!source->session.work)
         return source->thread.state.next_try;
     bool looks = source->answers == 0 || atomic_load(&source->thread.waiting) > 0;
     struct mono next = looks ? source->lag_at : fetch_until(source);
-    return source->place.begun ? mono_earlier(source->tend_at, next) : next;
+    return source->session.begun ? mono_earlier(source->tend_at, next) : next;
 }
 
 static void wait(struct redis_source *source) {
     int64_t left = wake_at(source).ms - now_of(source).ms;
-    bool fetching = source->place.fetch && source->answers > 0;
-    bell_wait(&source->thread.bell, fetching ? redis_connection_fd(source->place.fetch) : -1,
+    bool fetching = source->session.fetch && source->answers > 0;
+    bell_wait(&source->thread.bell, fetching ? redis_connection_fd(source->session.fetch) : -1,
               left > 0 ? left : 0);
 }
 
 static void act(struct redis_source *source) {
     struct err err = {STATUS_OK, ""};
-    if (!source->place.work && !connect_again(source))
+    if (!source->session.work && !connect_again(source))
         return;
     if (!work(source, &err))
         lost(source, &err);
@@ -274,19 +274,19 @@ static void turn(struct broker *broker) {
 static void say_goodbye(struct redis_source *source) {
     struct err err = {STATUS_OK, ""};
     struct mono until = mono_after(now_of(source), CLOSE_MS);
-    while (!source->place.work && !connect_again(source) &&
+    while (!source->session.work && !connect_again(source) &&
            source->thread.state.next_try.ms < until.ms)
         bell_wait(&source->thread.bell, -1, source->thread.state.next_try.ms - now_of(source).ms);
-    bool said = source->place.work && settle_all(source, &err) && read_fetched(source, &err) &&
+    bool said = source->session.work && settle_all(source, &err) && read_fetched(source, &err) &&
                 give_back_all(source, &err);
-    if (said && source->place.begun && source->shape->end)
-        source->shape->end(&source->place);
+    if (said && source->session.begun && source->shape->end)
+        source->shape->end(&source->session);
 }
 
 static void end(struct broker *broker) {
     struct redis_source *source = self(broker);
     struct redis_item *settled;
-    if (source->place.work || redis_inflight_settled(&source->inflight, &settled, 1) > 0)
+    if (source->session.work || redis_inflight_settled(&source->inflight, &settled, 1) > 0)
         say_goodbye(source);
     hang_up(source);
 }
@@ -326,7 +326,7 @@ static void redis_free(struct broker *broker) {
     struct redis_source *source = self(broker);
     source_thread_free(&source->thread);
     redis_inflight_free(&source->inflight);
-    arena_free(&source->place.arena);
+    arena_free(&source->session.arena);
     free(source);
 }
 
@@ -355,16 +355,16 @@ static const struct redis_shape *shape_of(const struct redis_url *url) {
 struct broker *redis_source_new(const struct broker_options *options) {
     struct redis_source *source = memory_new(sizeof *source);
     source_thread_init(&source->thread, &vtable, &thread_work, NULL, options);
-    arena_init_heap(&source->place.arena, 256);
+    arena_init_heap(&source->session.arena, 256);
     enum status status = redis_url_source(options->url, &source->thread.arena, &source->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
     source->shape = shape_of(&source->url);
-    source->place.url = &source->url;
-    source->place.consumer = arena_dup(&source->thread.arena, options->instance);
-    source->place.clock = options->clock;
-    source->place.rng = &source->rng;
-    source->place.inflight = &source->inflight;
+    source->session.url = &source->url;
+    source->session.consumer = arena_dup(&source->thread.arena, options->instance);
+    source->session.clock = options->clock;
+    source->session.rng = &source->rng;
+    source->session.inflight = &source->inflight;
     rng_seed(&source->rng, options->seed);
     redis_inflight_init(&source->inflight, options);
     return &source->thread.broker;

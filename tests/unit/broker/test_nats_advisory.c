@@ -36,11 +36,11 @@ static void it_says_which_message(void **state) {
                           "\"consumer\":\"pricing\",\"stream_seq\":884201,\"deliveries\":5,"
                           "\"domain\":\"hub\"}",
                           &arena, &advisory));
-    assert_bytes(advisory.place.stream, "ORDERS");
-    assert_bytes(advisory.place.consumer, "pricing");
+    assert_bytes(advisory.coordinates.stream, "ORDERS");
+    assert_bytes(advisory.coordinates.consumer, "pricing");
     assert_bytes(advisory.domain, "hub");
-    assert_int_equal(advisory.place.sequence, 884201);
-    assert_int_equal(advisory.place.delivered, 5);
+    assert_int_equal(advisory.coordinates.sequence, 884201);
+    assert_int_equal(advisory.coordinates.delivered, 5);
     arena_free(&arena);
 }
 

@@ -1,12 +1,12 @@
-/* nats_place: where a message of JetStream is, as envelopes say it. Pure. */
-#ifndef BROKER_NATS_PLACE_H
-#define BROKER_NATS_PLACE_H
+/* nats_coordinates: where a message of JetStream is, as envelopes say it. Pure. */
+#ifndef BROKER_NATS_COORDINATES_H
+#define BROKER_NATS_COORDINATES_H
 
 #include "core/message.h"
 
-#define NATS_PLACE_TYPED "typed"
+#define NATS_COORDINATES_TYPED "typed"
 
-struct nats_place {
+struct nats_coordinates {
     struct bytes stream;
     struct bytes consumer; /* which delivered it; empty: none did */
     struct bytes subject;  /* empty: it is not known */
@@ -16,8 +16,8 @@ struct nats_place {
 };
 
 /* Sets a message's id, STREAM:SEQUENCE, and its source, an object with "kind" and what is known. */
-void nats_place_name(const struct nats_place *place, struct message *held);
+void nats_coordinates_name(const struct nats_coordinates *coordinates, struct message *held);
 /* The members of that object; the caller opens and closes it. */
-void nats_place_put(const struct nats_place *place, struct json_out *out);
+void nats_coordinates_put(const struct nats_coordinates *coordinates, struct json_out *out);
 
 #endif
