@@ -45,13 +45,22 @@ static struct bytes after_opening(const struct trace_at *language, struct bytes 
     return line;
 }
 
+/* How long the words are that introduce a cause here; 0: there are none. */
+static size_t cause_words(const struct trace_at *language, struct bytes trimmed) {
+    for (size_t i = 0; i < language->cause_count; i++)
+        if (bytes_starts(trimmed, language->causes[i]))
+            return language->causes[i].len;
+    return 0;
+}
+
 static bool read_headline(const struct trace_at *language, struct bytes line,
                           struct headline *out) {
     struct bytes rest = bytes_trim(line);
-    *out = (struct headline){.line = line, .cause = bytes_starts(rest, language->cause)};
+    size_t words = cause_words(language, rest);
+    *out = (struct headline){.line = line, .cause = words > 0};
     bool opened = out->cause;
     if (out->cause)
-        rest = bytes_trim(bytes_cut(rest, language->cause.len, rest.len));
+        rest = bytes_trim(bytes_cut(rest, words, rest.len));
     else
         rest = after_opening(language, line, &opened);
     if (!trace_headline(rest, &out->type, &out->message) || !is_class(out->type))
@@ -100,7 +109,7 @@ static void read_frame(struct at_reading *r, struct bytes line, struct trace_fra
 
 static bool may_be_headline(const struct trace_at *language, struct bytes line) {
     return trace_indent(line).len == 0 ||
-           (language->cause_indented && bytes_starts(bytes_trim(line), language->cause));
+           (language->cause_indented && cause_words(language, bytes_trim(line)) > 0);
 }
 
 bool trace_at_find(const struct trace_at *language, struct bytes text, struct trace *out) {

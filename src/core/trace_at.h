@@ -6,7 +6,8 @@
 
 struct trace_at {
     bool (*frame)(struct bytes line, struct trace_frame *out);
-    struct bytes cause;           /* what introduces the cause of the exception above it */
+    const struct bytes *causes; /* what introduces the cause of the exception above it */
+    size_t cause_count;
     bool cause_indented;          /* else an indented one belongs to a suppressed exception */
     const struct bytes *openings; /* what may stand before a headline */
     size_t opening_count;

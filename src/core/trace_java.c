@@ -40,9 +40,11 @@ static bool java_frame(struct bytes line, struct trace_frame *out) {
 
 static const struct bytes openings[] = {BYTES("Exception in thread ")};
 
+static const struct bytes causes[] = {BYTES("Caused by:")};
+
 static bool java_find(struct bytes text, struct trace *out) {
-    static const struct trace_at java = {java_frame, BYTES("Caused by:"), false, openings,
-                                         sizeof openings / sizeof *openings};
+    static const struct trace_at java = {java_frame, causes,   sizeof causes / sizeof *causes,
+                                         false,      openings, sizeof openings / sizeof *openings};
     return trace_at_find(&java, text, out);
 }
 

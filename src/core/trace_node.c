@@ -46,9 +46,12 @@ static bool node_frame(struct bytes line, struct trace_frame *out) {
 static const struct bytes openings[] = {BYTES("Uncaught "), BYTES("(in promise) "),
                                         BYTES("Unhandled rejection "), BYTES("<ref *1> ")};
 
+/* The second is an ordinary property: fetch of Node 18 sets it so. */
+static const struct bytes causes[] = {BYTES("[cause]:"), BYTES("cause:")};
+
 static bool node_find(struct bytes text, struct trace *out) {
-    static const struct trace_at node = {node_frame, BYTES("[cause]:"), true, openings,
-                                         sizeof openings / sizeof *openings};
+    static const struct trace_at node = {node_frame, causes,   sizeof causes / sizeof *causes,
+                                         true,       openings, sizeof openings / sizeof *openings};
     return trace_at_find(&node, text, out);
 }
 

@@ -48,6 +48,9 @@ static const struct {
      "price@/srv/app/a.js @/srv/app/a.js"},
     {"node_cause", "TypeError", "inner",
      "Object.<anonymous>@/srv/app/a.js !Module._compile@node:internal/modules/cjs/loader *"},
+    {"node_cause_property", "Error", "getaddrinfo ENOTFOUND nobody.invalid",
+     "!GetAddrInfoReqWrap.onlookup [as oncomplete]@node:dns "
+     "!Object.fetch@node:internal/deps/undici/undici *"},
     {"node_errno", "Error", "ENOENT: no such file or directory, open '/nonexistent'",
      "!Object.openSync@node:fs !Object.readFileSync@node:fs Object.<anonymous>@/srv/app/a.js *"},
     {"node_rejection", "UnhandledPromiseRejection",
