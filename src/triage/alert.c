@@ -1,4 +1,7 @@
+/* alert: the names of severities and metrics, and the default rules. */
 #include "triage/alert.h"
+
+#include <assert.h>
 
 #define TEXT_OF_SEVERITY(code, text)    [ALERT_##code] = text,
 #define TEXT_OF_METRIC(code, text, dlq) [METRIC_##code] = text,
@@ -26,10 +29,12 @@ const char *const alert_metric_words[] = {
 };
 
 const char *alert_metric_text(enum alert_metric metric) {
+    assert(metric < METRIC_COUNT);
     return metric_words[metric];
 }
 
 bool alert_metric_is_dlq(enum alert_metric metric) {
+    assert(metric < METRIC_COUNT);
     return metric_is_dlq[metric];
 }
 

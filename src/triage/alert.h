@@ -1,5 +1,5 @@
-/* alert: what is worth telling people, and whom (DESIGN §8). Plain data: rules are filled by the
- * configuration, samples by whoever watches; alert_state.h decides when something is told. */
+/* alert: alert rules, samples and receivers (DESIGN §8). Plain data: the configuration fills the
+ * rules, the caller's sampler fills the samples, and alert_state.h decides when an alert fires. */
 #ifndef TRIAGE_ALERT_H
 #define TRIAGE_ALERT_H
 
@@ -11,8 +11,8 @@
     X(WARNING, "warning")                                                                          \
     X(CRITICAL, "critical")
 
-/* What a rule may be about, and whether its subject is a DLQ. Those behind the line are watched by
- * the default rules alone: their values are ours to choose. */
+/* The metrics of rules, and whether their subject is a DLQ (otherwise a queue). Those behind the
+ * line are for the default rules alone: users cannot name them. */
 #define ALERT_METRIC_LIST(X)                                                                       \
     X(DLQ_DEPTH, "dlq_depth", true)                                                                \
     X(DLQ_ARRIVALS, "dlq_arrivals_per_minute", true)                                               \
@@ -44,8 +44,8 @@ enum alert_severity { ALERT_SEVERITY_LIST(ALERT_ENUM_SEVERITY) ALERT_SEVERITY_CO
 enum alert_metric { ALERT_METRIC_LIST(ALERT_ENUM_METRIC) METRIC_COUNT };
 enum { METRIC_OF_USERS = METRIC_SOURCE_UNREACHABLE + 1 };
 
-extern const char *const alert_severity_words[]; /* NULL behind the last */
-extern const char *const alert_metric_words[];   /* the users' alone, NULL behind the last */
+extern const char *const alert_severity_words[]; /* ends with NULL */
+extern const char *const alert_metric_words[];   /* those that users can name; ends with NULL */
 const char *alert_metric_text(enum alert_metric metric);
 bool alert_metric_is_dlq(enum alert_metric metric);
 
@@ -54,34 +54,34 @@ struct alert_rule {
     enum alert_metric metric;
     struct bytes subject; /* glob over DLQs or queues */
     double limit;
-    bool below; /* it is breached below the limit, not above it */
+    bool below; /* breached below the limit instead of above it */
     int64_t for_ms;
-    int64_t repeat_ms; /* 0: told once */
-    bool ticket;       /* somebody is to deal with it: nobody is told that it is over */
-    bool named;        /* it is for those whom a sample names, and no alert without any */
+    int64_t repeat_ms; /* 0: sent once */
+    bool ticket;       /* a task for a person: no notice is sent when it is resolved */
+    bool named; /* goes to the receivers that a sample names; without any there is no alert */
     enum alert_severity severity;
-    struct bytes runbook;      /* what to do; empty: as its subject's configuration says */
-    struct bytes inhibited_by; /* a rule: while that one fires for the subject, and is of greater
-                                  severity, nothing is told of this one; empty: none */
-    const struct bytes *to;    /* names of receivers; none: all of them */
+    struct bytes runbook;      /* empty: the one in the subject's configuration */
+    struct bytes inhibited_by; /* name of a rule: while that one fires for the same subject with
+                                  greater severity, no notice of this one is sent; empty: none */
+    const struct bytes *to;    /* names of receivers; empty: all of them */
     size_t to_count;
 };
 
-/* One reading. The subject and the words live as long as the reading does. */
+/* One measured value. Subject, words and letters live as long as the sample. */
 struct alert_sample {
     enum alert_metric metric;
     struct bytes subject; /* "orders.dlq", "orders", "orders.dlq/9f2c…" */
     double value;
-    struct bytes words;   /* what a person should read besides the value; may be empty */
-    struct bytes letters; /* the letters that it is about, as a JSON array; may be empty */
-    /* Receivers who are told whatever the rule says of receivers and severities; none: as the rule
-     * says. They outlive the alerts. */
+    struct bytes words;   /* text for people besides the value; may be empty */
+    struct bytes letters; /* the letters concerned, as a JSON array; may be empty */
+    /* Receivers of the notice whatever the rule says of receivers and severities; empty: as the
+     * rule says. They outlive the alerts. */
     const struct bytes *to;
     size_t to_count;
 };
 
-/* Whose a DLQ or a queue is, where it says what to do, and which queue and DLQ belong together: of
- * a queue its default DLQ, of a DLQ the first queue that sends to it. Each may be empty. */
+/* Owner and runbook of a DLQ or queue, and its counterpart: of a queue its default DLQ, of a DLQ
+ * the first queue that sends to it. Each may be empty. */
 struct alert_about {
     struct bytes owner, runbook;
     struct bytes queue, dlq;
@@ -100,16 +100,15 @@ struct alert_receiver {
     struct bytes name;
     enum alert_receiver_kind kind;
     struct bytes key;             /* PagerDuty's routing key */
-    enum alert_severity severity; /* the least that it is told of */
-    /* Globs; empty: any. It is told of subjects that fit `owner` and, if given, the glob of their
-     * own kind; where only the other kind's is given, the queue or DLQ that belongs to them fits
-     * it. */
+    enum alert_severity severity; /* the least severity that it gets */
+    /* Globs; empty: any. The receiver gets alerts whose subject matches `owner` and, if given, the
+     * glob of the subject's own kind; where only the other kind's glob is given, the subject's
+     * counterpart must match it. */
     struct bytes queue, dlq, owner;
     struct handler *handler; /* posts to its URL */
 };
 
-/* The rules that hold when nobody says otherwise; one of the same name in the configuration takes
- * its place. */
+/* The default rules; a rule of the same name in the configuration replaces one. */
 extern const struct alert_rule alert_defaults[];
 extern const size_t alert_default_count;
 

@@ -1,5 +1,7 @@
+/* alert_notice: the JSON of a notice for each kind of receiver. Pure. */
 #include "triage/alert_notice.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/json.h"
@@ -8,14 +10,14 @@
 #define SECONDS_MAX 1e12
 
 enum {
-    LETTERS_LISTED = 5,     /* letters in a notice that people read as text */
-    LETTER_TEXT_MAX = 4096, /* bytes of one member of one */
+    LETTERS_LISTED = 5,     /* letters listed in a notice that is plain text */
+    LETTER_TEXT_MAX = 4096, /* bytes of one member of a letter */
     LETTERS_TEXT_MAX = LETTERS_LISTED * 1024,
 };
 
 enum unit { UNIT_NONE, UNIT_COUNT, UNIT_SECONDS, UNIT_SHARE };
 
-/* What a reading says, with its value in the place of the %s. */
+/* The sentence of each metric; %s is the value. */
 static const struct {
     const char *text;
     enum unit unit;
@@ -41,10 +43,10 @@ static const struct {
     [METRIC_BUDGET_EXHAUSTED] = {"the retry budget is used up; retries wait", UNIT_NONE},
     [METRIC_REPLAY_ABORTED] = {"a replay stopped itself", UNIT_NONE},
     [METRIC_TRIAGE_STOPPED] = {"a triage rule stopped itself", UNIT_NONE},
-    [METRIC_TRIAGE_ESCALATED] = {"somebody is to look at letters", UNIT_NONE},
+    [METRIC_TRIAGE_ESCALATED] = {"letters were escalated to a person", UNIT_NONE},
 };
 
-/* Two digits behind the point at most, and none that say nothing. */
+/* At most two decimals, without trailing zeros. */
 static void put_number(struct buf *out, double value) {
     double hundredths = round(value * 100);
     int digits = fmod(hundredths, 10) != 0 ? 2 : fmod(hundredths, 100) != 0 ? 1 : 0;
@@ -61,6 +63,7 @@ static void put_value(struct buf *out, enum unit unit, double value) {
 }
 
 static void put_phrase(const struct alert_notice *notice, struct buf *out) {
+    assert(notice->rule->metric < METRIC_COUNT && phrases[notice->rule->metric].text);
     struct bytes phrase = bytes_of(phrases[notice->rule->metric].text);
     enum unit unit = phrases[notice->rule->metric].unit;
     size_t place = bytes_find(phrase, BYTES("%s"));
@@ -81,7 +84,7 @@ struct bytes alert_notice_runbook(const struct alert_notice *notice) {
 void alert_notice_summary(const struct alert_notice *notice, struct buf *out) {
     buf_printf(out, "%.*s: ", BYTES_ARG(notice->subject));
     if (notice->step == ALERT_RESOLVE)
-        buf_str(out, "over; it was: ");
+        buf_str(out, "resolved; it was: ");
     put_phrase(notice, out);
     if (notice->words.len > 0)
         buf_printf(out, ": %.*s", BYTES_ARG(notice->words));
@@ -119,7 +122,7 @@ static const char *status_of(const struct alert_notice *notice) {
     return notice->step == ALERT_RESOLVE ? "resolved" : "firing";
 }
 
-/* A DLQ or a queue; what stands behind a slash (a group, a replay) is not part of its name. */
+/* The DLQ or queue; a group or replay behind a slash is not part of its name. */
 static void put_subject(struct json_out *json, const struct alert_notice *notice) {
     size_t end = bytes_find(notice->subject, BYTES("/"));
     put_bytes(json, alert_metric_is_dlq(notice->rule->metric) ? "dlq" : "queue",
@@ -238,7 +241,7 @@ static void put_slack(const struct alert_notice *notice, const struct alert_rece
     json_close(json, '}');
 }
 
-/* PagerDuty takes links alone that are URLs. */
+/* PagerDuty accepts only URLs as links. */
 static void put_links(struct json_out *json, struct bytes runbook) {
     if (!bytes_starts(runbook, BYTES("http://")) && !bytes_starts(runbook, BYTES("https://")))
         return;
@@ -318,6 +321,7 @@ static void put_alertmanager(const struct alert_notice *notice,
 
 void alert_notice_put(const struct alert_notice *notice, const struct alert_receiver *receiver,
                       struct buf *out) {
+    assert(receiver->kind <= RECEIVER_ALERTMANAGER);
     static void (*const writers[])(const struct alert_notice *, const struct alert_receiver *,
                                    struct json_out *) = {
         [RECEIVER_WEBHOOK] = put_webhook,

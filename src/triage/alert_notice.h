@@ -1,4 +1,4 @@
-/* alert_notice: one notice in the words of whoever receives it. */
+/* alert_notice: one notice in the format of its receiver. */
 #ifndef TRIAGE_ALERT_NOTICE_H
 #define TRIAGE_ALERT_NOTICE_H
 
@@ -12,8 +12,8 @@ struct alert_notice {
     struct bytes subject;
     double value;
     struct bytes words;
-    struct bytes letters;        /* a JSON array; empty: it is about none in particular */
-    struct bytes owner, runbook; /* of its subject; the rule's runbook goes before it */
+    struct bytes letters;        /* a JSON array; empty: no particular letters */
+    struct bytes owner, runbook; /* of its subject; the rule's runbook takes precedence */
     enum alert_step step;
     struct wall since, at;
 };
@@ -21,8 +21,8 @@ struct alert_notice {
 struct bytes alert_notice_runbook(const struct alert_notice *notice);
 /* "orders.dlq: age of the oldest letter: 6 d 23 h (above 24 h)" */
 void alert_notice_summary(const struct alert_notice *notice, struct buf *out);
-/* The JSON that this kind of receiver takes. A firing and its resolve carry the same identity, so
- * that the receiver can tell that they belong together and that a repeated one is the same. */
+/* Appends the JSON for this kind of receiver. Firing, repeat and resolve carry the same identity,
+ * so that the receiver can match them and drop duplicates. */
 void alert_notice_put(const struct alert_notice *notice, const struct alert_receiver *receiver,
                       struct buf *out);
 

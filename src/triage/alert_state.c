@@ -1,4 +1,7 @@
+/* alert_state: see the picture in the header. */
 #include "triage/alert_state.h"
+
+#include <assert.h>
 
 static const char *const stages[] = {
     [ALERT_QUIET] = "quiet", [ALERT_PENDING] = "pending", [ALERT_FIRING] = "firing"};
@@ -8,10 +11,12 @@ static const char *const steps[] = {[ALERT_NOTHING] = "nothing",
                                     [ALERT_RESOLVE] = "resolve"};
 
 const char *alert_stage_text(enum alert_stage stage) {
+    assert(stage <= ALERT_FIRING);
     return stages[stage];
 }
 
 const char *alert_step_text(enum alert_step step) {
+    assert(step <= ALERT_RESOLVE);
     return steps[step];
 }
 
@@ -37,13 +42,13 @@ bool alert_state_breached(const struct alert_rule *rule, double value) {
     return rule->below ? value < rule->limit : value > rule->limit;
 }
 
-static enum alert_step calm_down(struct alert_state *state, const struct alert_rule *rule) {
-    bool told = state->stage == ALERT_FIRING && !rule->ticket;
+static enum alert_step clear_alert(struct alert_state *state, const struct alert_rule *rule) {
+    bool was_sent = state->stage == ALERT_FIRING && !rule->ticket;
     *state = (struct alert_state){.stage = ALERT_QUIET};
-    return told ? ALERT_RESOLVE : ALERT_NOTHING;
+    return was_sent ? ALERT_RESOLVE : ALERT_NOTHING;
 }
 
-/* A time that lies ahead was written before the clock went back: the wait starts again. */
+/* A time in the future was written before the clock went back: the wait starts again. */
 static bool passed(struct wall *from, int64_t ms, struct wall now) {
     if (from->ms > now.ms)
         *from = now;
@@ -52,8 +57,9 @@ static bool passed(struct wall *from, int64_t ms, struct wall now) {
 
 enum alert_step alert_state_step(struct alert_state *state, const struct alert_rule *rule,
                                  bool breached, struct wall now) {
+    assert(state->stage <= ALERT_FIRING);
     if (!breached)
-        return calm_down(state, rule);
+        return clear_alert(state, rule);
     if (state->stage == ALERT_QUIET)
         *state = (struct alert_state){.stage = ALERT_PENDING, .since = now};
     if (state->stage == ALERT_PENDING) {

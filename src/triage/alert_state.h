@@ -1,12 +1,12 @@
-/* alert_state: one rule about one subject, from quiet to told and back. Pure.
+/* alert_state: the state of one rule for one subject. Pure.
  *
- *            breached                 for `for`               told every `repeat`
+ *             breached               for `for`: FIRE              every `repeat`: REPEAT
  *   QUIET ───────────────▶ PENDING ───────────────▶ FIRING ───────────────────────▶ FIRING
  *     ▲                       │                        │
- *     └──── not breached ─────┴──── not breached: RESOLVE is told
+ *     └──── not breached ─────┴──── not breached: RESOLVE
  *
- * Times are on the wall clock, since the state outlives us; a clock that jumps back makes it wait
- * again, never tell twice. */
+ * Times are wall clock times, since the state is stored and survives restarts. After a clock that
+ * jumps back an alert waits longer; no notice is sent twice. */
 #ifndef TRIAGE_ALERT_STATE_H
 #define TRIAGE_ALERT_STATE_H
 
@@ -16,9 +16,9 @@ enum alert_stage { ALERT_QUIET, ALERT_PENDING, ALERT_FIRING };
 
 struct alert_state {
     enum alert_stage stage;
-    struct wall since;    /* breached without a break */
-    struct wall fired_at; /* FIRING: when it was first told */
-    struct wall told_at;  /* … and last */
+    struct wall since;    /* start of the uninterrupted breach */
+    struct wall fired_at; /* FIRING: time of the first notice */
+    struct wall told_at;  /* … and of the last */
 };
 
 enum alert_step { ALERT_NOTHING, ALERT_FIRE, ALERT_REPEAT, ALERT_RESOLVE };
@@ -29,10 +29,10 @@ bool alert_stage_parse(struct bytes text, enum alert_stage *out);
 bool alert_step_parse(struct bytes text, enum alert_step *out);
 
 bool alert_state_breached(const struct alert_rule *rule, double value);
-/* What is to be told now. */
+/* Advances the state; returns the notice to send now. */
 enum alert_step alert_state_step(struct alert_state *state, const struct alert_rule *rule,
                                  bool breached, struct wall now);
-/* When time alone may change something; WALL_NEVER: not by itself. */
+/* The time at which the state may change without a new sample; WALL_NEVER: not at all. */
 struct wall alert_state_next(const struct alert_state *state, const struct alert_rule *rule);
 
 #endif

@@ -1,5 +1,8 @@
+/* alerts: the turns of the alert thread: read the samples, step every alert's state, save changed
+ * alerts, send the notices that are saved. Also the list of alerts for the API. */
 #include "triage/alerts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/json_member.h"
@@ -37,6 +40,7 @@ static void free_text(struct bytes text) {
 }
 
 void alerts_drop(struct alerts *alerts, struct alert *alert) {
+    assert(alert->owed == 0 && !alert->saving);
     map_remove(&alerts->by_name, &alert->node);
     list_remove(&alert->link);
     free_text(alert->subject);
@@ -47,7 +51,7 @@ void alerts_drop(struct alerts *alerts, struct alert *alert) {
     free(alert);
 }
 
-/* ---- reading, and what follows from it ---- */
+/* ---- samples ---- */
 
 static void set_text(struct bytes *kept, struct bytes text) {
     if (bytes_eq(*kept, text))
@@ -56,7 +60,7 @@ static void set_text(struct bytes *kept, struct bytes text) {
     *kept = (struct bytes){bytes_dup(text), text.len};
 }
 
-/* A group or a replay is named behind a slash; rules name the DLQ or the queue before it. */
+/* A subject may name a group or a replay behind a slash; rules match the DLQ or queue before it. */
 static struct bytes name_of(struct bytes subject) {
     return bytes_cut(subject, 0, bytes_find(subject, BYTES("/")));
 }
@@ -91,7 +95,7 @@ static void apply(struct alerts *alerts, const struct alert_rule *rule,
     set_about(alerts, alert);
 }
 
-/* ---- the lesser gives way to the greater ---- */
+/* ---- inhibition ---- */
 
 const struct alert *alerts_inhibitor(struct alerts *alerts, const struct alert *alert) {
     if (alert->rule->inhibited_by.len == 0)
@@ -103,8 +107,8 @@ const struct alert *alerts_inhibitor(struct alerts *alerts, const struct alert *
                : NULL;
 }
 
-/* Nothing is told of what is inhibited but that it is over. What was not told yet goes on waiting:
- * it is told when the greater one is over first. */
+/* Of an inhibited alert only the resolve notice is sent. One that has not fired yet stays pending,
+ * and fires when the inhibiting alert is resolved first. */
 static enum alert_step inhibited_step(struct alert *alert, struct wall now) {
     struct alert_state next = alert->state;
     enum alert_step told = alert_state_step(&next, alert->rule, alert->breached, now);
@@ -141,7 +145,8 @@ static void read_samples(struct alerts *alerts, struct wall now) {
             if (concerns(&alerts->options.rules[r], &samples[i]))
                 apply(alerts, &alerts->options.rules[r], &samples[i]);
     arena_free(&arena);
-    /* Those that may inhibit others first, so that what fires in one turn tells once. */
+    /* Alerts that may inhibit others go first, so that of two that fire in one turn one notice is
+     * sent. */
     for (int inhibited = 0; inhibited < 2; inhibited++) {
         LIST_EACH(node, &alerts->all) {
             struct alert *alert = CONTAINER_OF(node, struct alert, link);
@@ -158,6 +163,7 @@ static void read_mail(struct alerts *alerts) {
     for (struct mail *mail = mailbox_take(&alerts->mailbox); mail; mail = next) {
         next = mail->next;
         struct alerts_post *post = CONTAINER_OF(mail, struct alerts_post, mail);
+        assert(alerts->under_way > 0);
         alerts->under_way--;
         post->open(alerts, post);
     }
@@ -196,8 +202,8 @@ struct mono alerts_turn(struct alerts *alerts, struct instant now) {
     return next;
 }
 
-/* Once until the next sample, which is soon then: thousands of letters a second must not wake the
- * thread thousands of times. */
+/* Wakes the thread once until the next sample: thousands of letters a second must not wake it
+ * thousands of times. */
 void alerts_wake(struct alerts *alerts) {
     if (!atomic_exchange(&alerts->woken, true))
         mailbox_ring(&alerts->mailbox);
@@ -222,7 +228,7 @@ void alerts_stop(struct alerts *alerts) {
     mailbox_ring(&alerts->mailbox);
 }
 
-/* ---- the whole ---- */
+/* ---- start and stop ---- */
 
 enum status alerts_new(const struct alerts_options *options, struct alerts **out, struct err *err) {
     struct alerts *alerts = memory_new(sizeof *alerts);
@@ -242,6 +248,7 @@ enum status alerts_new(const struct alerts_options *options, struct alerts **out
 }
 
 void alerts_free(struct alerts *alerts) {
+    assert(alerts == NULL || alerts->under_way == 0);
     if (!alerts)
         return;
     alerts_outbox_free(alerts);
@@ -253,7 +260,7 @@ void alerts_free(struct alerts *alerts) {
     free(alerts);
 }
 
-/* ---- what people see ---- */
+/* ---- the list for the API ---- */
 
 static int worse(const void *a, const void *b) {
     const struct alert *left = *(const struct alert *const *)a;

@@ -1,11 +1,15 @@
-/* alerts: watches what is measured, tells people once, and remembers whom it owes a notice.
+/* alerts: evaluates alert rules, and sends notices to receivers.
  *
  *   samples ──▶ one alert for each rule and subject (alert_state.h) ──▶ outbox ──▶ receivers
  *                          │
- *                          └─ kept in the store (SPACE_ALERT) before anything is sent
+ *                          └─ saved in the store (SPACE_ALERT) before anything is sent
  *
- * What is owed survives a restart and a receiver that cannot be reached. A notice that was sent but
- * not yet noted as sent when we died is sent again: it carries its identity. */
+ * Unsent notices survive a restart and a receiver that cannot be reached. Delivery is at least
+ * once: a notice that was sent, but not yet recorded as sent when the server crashed, is sent
+ * again, with the same identity.
+ *
+ * One thread runs alerts_run and owns the state; other threads may call alerts_wake, alerts_json,
+ * alerts_try and alerts_stop. */
 #ifndef TRIAGE_ALERTS_H
 #define TRIAGE_ALERTS_H
 
@@ -16,9 +20,9 @@
 #include "triage/alert.h"
 
 enum {
-    ALERTS_IDLE_MS = 10 * 1000, /* how often all is read when nothing happens */
-    ALERTS_SOON_MS = 1000,      /* … and when something did, at most this often */
-    ALERTS_OWED_MAX = 10000,    /* notices that wait; beyond them repeats are left out */
+    ALERTS_IDLE_MS = 10 * 1000, /* between samples when nothing happens */
+    ALERTS_SOON_MS = 1000,      /* … and the least time between samples when something does */
+    ALERTS_OWED_MAX = 10000,    /* unsent notices; beyond them repeats are left out */
 };
 
 struct alerts;
@@ -26,41 +30,42 @@ struct alerts;
 struct alerts_options {
     struct store *store;
     struct clock *clock;
-    const struct alert_rule *rules; /* all of them; they and the receivers outlive the alerts */
+    const struct alert_rule *rules; /* rules and receivers outlive the alerts */
     size_t rule_count;
     const struct alert_receiver *receivers;
     size_t receiver_count;
-    /* Every reading of the moment, in the arena. */
+    /* All current samples, in the arena. */
     size_t (*sample)(void *arg, struct wall now, struct arena *arena, struct alert_sample **out);
-    /* Whose the DLQ or the queue is, and what to do; texts outlive the alerts. NULL: not known. */
+    /* Fills in owner, runbook and counterpart of the DLQ or queue; texts outlive the alerts. NULL:
+     * unknown. */
     void (*about)(void *arg, bool dlq, struct bytes name, struct alert_about *out);
     void *arg;
-    uint64_t seed; /* of the jitter between tries */
+    uint64_t seed; /* of the jitter between retries */
 };
 
-/* Reads what the last run left. */
+/* Loads the alerts and unsent notices from the store. */
 enum status alerts_new(const struct alerts_options *options, struct alerts **out, struct err *err);
-/* One turn; returns when the next is wanted if nobody wakes it. */
+/* Runs one turn; returns when the next is due unless alerts_wake is called. */
 struct mono alerts_turn(struct alerts *alerts, struct instant now);
-/* Turns until alerts_stop. */
+/* Runs turns on the calling thread until alerts_stop. */
 void alerts_run(struct alerts *alerts);
-/* Something happened that may be worth an alert; any thread, never waits. */
+/* Requests a sample soon; any thread, never waits. */
 void alerts_wake(struct alerts *alerts);
-/* alerts_run returns once nothing is under way. */
+/* alerts_run returns once no call and no save is in flight. */
 void alerts_stop(struct alerts *alerts);
-/* After alerts_run has returned; the store is open still. */
+/* After alerts_run has returned, while the store is still open. NULL-safe. */
 void alerts_free(struct alerts *alerts);
 
-/* {"alerts":[…],"rules":[…],"cursor":null}: pending and firing ones, the worst first, and every
- * rule; any thread. */
+/* {"alerts":[…],"rules":[…],"cursor":null}: pending and firing alerts, the most severe first, and
+ * every rule; any thread. */
 void alerts_json(struct alerts *alerts, struct buf *out);
 
-/* ---- trying receivers out ---- */
+/* ---- test notices ---- */
 
-/* The caller's until done. */
+/* Owned by the caller; must live until `done`. */
 struct alerts_trial {
     struct bytes to; /* empty: every receiver */
-    /* Called once, from any thread, possibly from inside alerts_try when no receiver matches. */
+    /* Called once, on any thread, or from inside alerts_try if no receiver matches. */
     void (*done)(struct alerts_trial *trial);
     void *arg;
     struct buf *out; /* gets {"results":[{"to":…,"ok":true}|{"to":…,"ok":false,"problem":…}]} */

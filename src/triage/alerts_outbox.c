@@ -1,6 +1,7 @@
-/* What receivers are owed, and how it is brought to them: one notice at a time, oldest first, again
- * and again with our own backoff until it is taken. Nothing is sent before it is saved that it is
- * owed. */
+/* alerts_outbox: the unsent ("owed") notices of each receiver. They are sent one at a time, oldest
+ * first, each retried with backoff until the receiver takes it. A notice is sent only after its
+ * alert, with the notice in it, is saved in the store; so it is sent at least once. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@
 #include "core/backoff.h"
 #include "triage/alerts_state.h"
 
-/* Alertmanager forgets what it does not hear of within its resolve_timeout (5m). */
+/* Alertmanager resolves alerts that are not repeated within its resolve_timeout (5m). */
 enum { ALERTMANAGER_REPEAT_MS = 60 * 1000 };
 
 static const struct retry_policy backoff = {.base_ms = 1000,
@@ -31,6 +32,7 @@ void alerts_outbox_init(struct alerts *alerts) {
 }
 
 static void forget(struct alerts *alerts, struct owed *owed) {
+    assert(owed->alert->owed > 0 && alerts->owed > 0);
     owed->alert->owed--;
     owed->alert->unsaved++;
     owed->alert->changed = true;
@@ -49,7 +51,7 @@ void alerts_outbox_free(struct alerts *alerts) {
     free(alerts->outboxes);
 }
 
-/* ---- owing ---- */
+/* ---- adding notices ---- */
 
 static bool is_among(struct bytes name, const struct bytes *names, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -58,7 +60,7 @@ static bool is_among(struct bytes name, const struct bytes *names, size_t count)
     return false;
 }
 
-/* The globs of a receiver narrow what it is told of to the queues and DLQs of a team. */
+/* A receiver's globs restrict it to the queues and DLQs of a team. */
 static bool is_within(const struct alerts *alerts, const struct alert_receiver *receiver,
                       const struct alert *alert) {
     bool dlq = alert_metric_is_dlq(alert->rule->metric);
@@ -77,8 +79,8 @@ static bool is_within(const struct alerts *alerts, const struct alert_receiver *
     return other.len == 0 || bytes_glob(other, dlq ? about.queue : about.dlq);
 }
 
-static bool hears_of(const struct alerts *alerts, const struct alert_receiver *receiver,
-                     const struct alert *alert) {
+static bool is_receiver_of(const struct alerts *alerts, const struct alert_receiver *receiver,
+                           const struct alert *alert) {
     const struct alert_rule *rule = alert->rule;
     if (alert->to_count > 0)
         return is_among(receiver->name, alert->to, alert->to_count);
@@ -95,8 +97,8 @@ static void owe(struct outbox *outbox, const struct owed *what) {
     outbox->alerts->owed++;
 }
 
-/* The last that is owed of this alert says that it fires: then a repeat says nothing new. */
-static bool tells_already(const struct outbox *outbox, const struct alert *alert) {
+/* The last unsent notice of this alert is FIRE or REPEAT: another repeat would say nothing new. */
+static bool repeats_already(const struct outbox *outbox, const struct alert *alert) {
     for (const struct list *node = outbox->owed.prev; node != &outbox->owed; node = node->prev) {
         const struct owed *owed = CONTAINER_OF(node, struct owed, link);
         if (owed->alert == alert)
@@ -107,16 +109,17 @@ static bool tells_already(const struct outbox *outbox, const struct alert *alert
 
 void alerts_outbox_owe(struct alerts *alerts, struct alert *alert, enum alert_step step,
                        struct wall since, struct wall at) {
+    assert(step != ALERT_NOTHING);
     struct owed owed = {
         .alert = alert, .step = step, .value = alert->value, .since = since, .at = at};
     log_info("alert %.*s of %.*s: %s", BYTES_ARG(alert->rule->name), BYTES_ARG(alert->subject),
              alert_step_text(step));
     for (size_t i = 0; i < alerts->options.receiver_count; i++) {
         struct outbox *outbox = &alerts->outboxes[i];
-        if (!hears_of(alerts, outbox->receiver, alert))
+        if (!is_receiver_of(alerts, outbox->receiver, alert))
             continue;
         if (step == ALERT_REPEAT &&
-            (alerts->owed >= ALERTS_OWED_MAX || tells_already(outbox, alert)))
+            (alerts->owed >= ALERTS_OWED_MAX || repeats_already(outbox, alert)))
             continue;
         owe(outbox, &owed);
     }
@@ -132,23 +135,24 @@ void alerts_outbox_restore(struct alerts *alerts, struct bytes to, const struct 
 
 static void open_answer(struct alerts *alerts, struct alerts_post *post) {
     struct outbox *outbox = CONTAINER_OF(post, struct outbox, post);
+    assert(outbox->calling && !list_empty(&outbox->owed));
     outbox->calling = false;
     if (outbox->failed && !outbox->refused) {
         outbox->failures++;
         int64_t delay_ms = backoff_delay_ms(&backoff, outbox->failures, 0, -1, &alerts->rng);
         outbox->again = mono_after(clock_now(alerts->options.clock).mono, delay_ms);
-        log_warn("alerts to %.*s: %s; tried again in %lld s", BYTES_ARG(outbox->receiver->name),
+        log_warn("alerts to %.*s: %s; retrying in %lld s", BYTES_ARG(outbox->receiver->name),
                  outbox->trouble, (long long)(delay_ms / 1000));
         return;
     }
     if (outbox->refused)
-        log_error("alerts to %.*s: %s; the receiver will never take this one, so it is dropped",
+        log_error("alerts to %.*s: %s; the receiver rejected the notice for good, dropping it",
                   BYTES_ARG(outbox->receiver->name), outbox->trouble);
     outbox->failures = 0;
     forget(alerts, CONTAINER_OF(outbox->owed.next, struct owed, link));
 }
 
-/* 400 and 422 speak of the notice itself; anything else may pass. */
+/* 400 and 422 mean that the notice itself is refused; other failures may be temporary. */
 static bool is_refused(const struct outcome *outcome) {
     return outcome->kind == KIND_STATUS && (outcome->status == 400 || outcome->status == 422);
 }
@@ -164,6 +168,7 @@ static void on_done(struct call *call, const struct outcome *outcome) {
 }
 
 static void send(struct outbox *outbox, struct wall now) {
+    assert(!outbox->calling && !list_empty(&outbox->owed));
     const struct owed *owed = CONTAINER_OF(outbox->owed.next, struct owed, link);
     struct alert_notice notice = {.rule = owed->alert->rule,
                                   .subject = owed->alert->subject,
@@ -197,7 +202,7 @@ static bool may_send(const struct outbox *outbox) {
     return !alert->changed && !alert->saving;
 }
 
-/* What fires is told to Alertmanager over and over. */
+/* Sends all firing alerts to Alertmanager again and again, so that it does not resolve them. */
 static void remind(struct alerts *alerts, struct outbox *outbox, struct wall now) {
     if (outbox->receiver->kind != RECEIVER_ALERTMANAGER || !list_empty(&outbox->owed) ||
         now.ms - outbox->reminded.ms < ALERTMANAGER_REPEAT_MS)
@@ -210,7 +215,7 @@ static void remind(struct alerts *alerts, struct outbox *outbox, struct wall now
                             .value = alert->value,
                             .since = alert->state.since,
                             .at = now};
-        if (alert->state.stage == ALERT_FIRING && hears_of(alerts, outbox->receiver, alert) &&
+        if (alert->state.stage == ALERT_FIRING && is_receiver_of(alerts, outbox->receiver, alert) &&
             !alerts_inhibitor(alerts, alert))
             owe(outbox, &owed);
     }

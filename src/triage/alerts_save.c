@@ -1,4 +1,6 @@
-/* The alerts in the store: one JSON text for each, under "<rule>/<subject>". */
+/* alerts_save: alerts in the store (SPACE_ALERT), one JSON text for each, under "<rule>/<subject>".
+ * An alert has at most one save in flight; changes made meanwhile are saved after it. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -8,7 +10,7 @@
 
 enum { SAVE_TEXT_MAX = 512 * 1024, LOAD_PAGE = 256 };
 
-/* One alert on its way to the store. */
+/* A save in flight. */
 struct save {
     struct alerts_post post;
     struct store_commit commit;
@@ -16,7 +18,7 @@ struct save {
     struct alert *alert;
     bool drop;
     bool failed;
-    size_t told; /* notices that it says are taken */
+    size_t told; /* notices that it records as sent */
     struct buf name, value;
 };
 
@@ -89,6 +91,7 @@ static void open_saved(struct alerts *alerts, struct alerts_post *post) {
         log_warn("alert %.*s: not saved: %s", BYTES_ARG(buf_view(&save->name)),
                  save->commit.err.text);
     alert->saving = false;
+    assert(alert->unsaved >= save->told);
     alert->unsaved -= save->told;
     if (save->drop && !alert->changed && alert->state.stage == ALERT_QUIET && alert->owed == 0)
         alerts_drop(alerts, alert);
@@ -97,7 +100,8 @@ static void open_saved(struct alerts *alerts, struct alerts_post *post) {
     free(save);
 }
 
-/* A store that does not take it must not keep people from hearing of it. */
+/* Called on the store's thread. A failed save is logged, and the notice is sent nevertheless: a
+ * store in trouble must not suppress alerts. */
 static void on_saved(struct store_commit *commit, enum status status) {
     struct save *save = CONTAINER_OF(commit, struct save, commit);
     struct alerts *alerts = commit->arg;
@@ -106,6 +110,7 @@ static void on_saved(struct store_commit *commit, enum status status) {
 }
 
 static void save_one(struct alerts *alerts, struct alert *alert) {
+    assert(!alert->saving && alert->changed);
     struct save *save = memory_new(sizeof *save);
     save->alert = alert;
     save->drop = alert->state.stage == ALERT_QUIET && alert->owed == 0;
@@ -183,7 +188,7 @@ static void restore_text(struct json whole, const char *key, struct arena *arena
         *out = (struct bytes){bytes_dup(text), text.len};
 }
 
-/* A rule that is gone from the configuration takes its alerts with it. */
+/* Alerts of a rule that is no longer configured are dropped. */
 static void restore(struct alerts *alerts, const struct letters_note *kept, struct arena *arena) {
     struct json whole, owed, letters;
     struct bytes name, subject, stage;

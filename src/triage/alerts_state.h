@@ -1,5 +1,5 @@
-/* alerts_state: what the files of the alerts share and nobody else sees. All of it belongs to the
- * thread of alerts_run; `mutex` is held for the length of a turn, for those who look. */
+/* alerts_state: private to the alerts_*.c files. Everything belongs to the thread of alerts_run,
+ * which holds `mutex` for the length of a turn; other threads take it to read. */
 #ifndef TRIAGE_ALERTS_STATE_H
 #define TRIAGE_ALERTS_STATE_H
 
@@ -14,13 +14,13 @@
 #include "triage/alert_notice.h"
 #include "triage/alerts.h"
 
-/* Mail to the alerts: `open` is called on their thread. */
+/* Mail to the alert thread, which calls `open`. */
 struct alerts_post {
     struct mail mail;
     void (*open)(struct alerts *alerts, struct alerts_post *post);
 };
 
-/* One rule about one subject. */
+/* The alert of one rule for one subject. */
 struct alert {
     struct map_node node;
     struct list link; /* in alerts->all */
@@ -30,14 +30,14 @@ struct alert {
     const struct bytes *to; /* as in the sample */
     size_t to_count;
     struct alert_state state;
-    bool breached; /* by a sample of this turn */
-    bool changed;  /* since it was last saved */
+    bool breached; /* by a sample of the current turn */
+    bool changed;  /* since the last save */
     bool saving;
     size_t owed;
-    size_t unsaved; /* notices that were taken, which the store does not know yet */
+    size_t unsaved; /* notices that were sent, which the store does not know yet */
 };
 
-/* A notice that is yet to be told, in its receiver's list. */
+/* An unsent notice, in its receiver's list. */
 struct owed {
     struct list link;
     struct alert *alert;
@@ -46,21 +46,21 @@ struct owed {
     struct wall since, at;
 };
 
-/* A receiver with what it is owed, oldest first; one notice at a time is under way. */
+/* A receiver with its unsent notices, oldest first; one at a time is in flight. */
 struct outbox {
     struct alerts *alerts;
     const struct alert_receiver *receiver;
     struct list owed;
-    struct alerts_post post; /* the call has ended … */
-    bool refused;            /* … and will never be taken, or … */
-    bool failed;             /* … may be tried again */
+    struct alerts_post post; /* posted when the call has ended … */
+    bool refused;            /* … and the notice was rejected for good, or … */
+    bool failed;             /* … failed, and may be retried */
     char trouble[256];
     struct call call;
     struct buf body;
     bool calling;
-    uint32_t failures;    /* in a row */
-    struct mono again;    /* after a failure, not before this */
-    struct wall reminded; /* Alertmanager: of all that fires */
+    uint32_t failures;    /* consecutive */
+    struct mono again;    /* earliest time of the next try after a failure */
+    struct wall reminded; /* Alertmanager: last time at which all firing alerts were repeated */
 };
 
 struct alerts {
@@ -70,7 +70,7 @@ struct alerts {
     struct map by_name;
     struct outbox *outboxes;
     size_t owed;
-    size_t under_way; /* saves and calls that have not been answered */
+    size_t under_way; /* saves and calls in flight */
     struct mailbox mailbox;
     struct mono next_sample;
     atomic_bool woken, stopping;
@@ -80,21 +80,22 @@ struct alerts {
 /* alerts.c */
 struct alert *alerts_add(struct alerts *alerts, const struct alert_rule *rule,
                          struct bytes subject);
-/* The rule's alert that keeps this one from being told; NULL: none. */
+/* The firing alert that inhibits this one; NULL: none. */
 const struct alert *alerts_inhibitor(struct alerts *alerts, const struct alert *alert);
-void alerts_drop(struct alerts *alerts, struct alert *alert); /* nobody is owed anything of it */
+void alerts_drop(struct alerts *alerts,
+                 struct alert *alert); /* it has no unsent notice and no save in flight */
 
 /* alerts_outbox.c */
 void alerts_outbox_init(struct alerts *alerts);
 void alerts_outbox_free(struct alerts *alerts);
-/* Everyone who is to hear of it is owed it. */
+/* Adds the notice to the outbox of every receiver that is to get it. */
 void alerts_outbox_owe(struct alerts *alerts, struct alert *alert, enum alert_step step,
                        struct wall since, struct wall at);
-/* As it was before a restart; nothing when there is no such receiver any more. */
+/* Adds a notice loaded from the store; does nothing if the receiver is no longer configured. */
 void alerts_outbox_restore(struct alerts *alerts, struct bytes to, const struct owed *owed);
 void alerts_outbox_send(struct alerts *alerts, struct instant now);
 void alerts_outbox_cancel(struct alerts *alerts);
-/* When something may be sent again. */
+/* When the next notice may be sent. */
 struct mono alerts_outbox_next(const struct alerts *alerts);
 
 /* alerts_save.c */

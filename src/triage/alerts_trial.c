@@ -1,4 +1,6 @@
-/* `impound alerts test`: one notice to each receiver, past the outbox, and what came of it. */
+/* alerts_trial: `impound alerts test`. Sends one test notice to each receiver, without the outbox,
+ * and reports the results. The last call to end writes the answer, on its own thread. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -48,6 +50,7 @@ static void answer(struct round *round) {
 }
 
 static void finish_one(struct round *round) {
+    assert(round->left > 0);
     if (atomic_fetch_sub(&round->left, 1) != 1)
         return;
     struct alerts_trial *trial = round->trial;
@@ -74,6 +77,7 @@ static void on_done(struct call *call, const struct outcome *outcome) {
 }
 
 static void start(struct try *try, struct wall now) {
+    assert(try->receiver->handler);
     static const struct alert_rule rule = {.name = {"Test", 4},
                                            .metric = METRIC_DLQ_DEPTH,
                                            .subject = {"*", 1},
@@ -81,7 +85,7 @@ static void start(struct try *try, struct wall now) {
     struct alert_notice notice = {.rule = &rule,
                                   .subject = BYTES("test.dlq"),
                                   .value = 1,
-                                  .words = BYTES("a test; nothing is wrong"),
+                                  .words = BYTES("this is a test notice"),
                                   .step = ALERT_FIRE,
                                   .since = now,
                                   .at = now};
@@ -106,7 +110,8 @@ void alerts_try(struct alerts *alerts, struct alerts_trial *trial) {
         if (trial->to.len == 0 || bytes_eq(options->receivers[i].name, trial->to))
             round->tries[round->count++] =
                 (struct try){.round = round, .receiver = &options->receivers[i]};
-    round->left = round->count + 1; /* one for us, so that an early answer does not end it */
+    round->left = round->count +
+                  1; /* one for this function, so that an early answer does not end the round */
     struct wall now = clock_now(options->clock).wall;
     for (size_t i = 0; i < round->count; i++)
         start(&round->tries[i], now);

@@ -1,5 +1,7 @@
+/* archive: see the header for what is durable when. */
 #include "triage/archive.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
@@ -106,6 +108,7 @@ static void count(struct manifest *manifest, size_t bytes, struct wall dead_at) 
 
 enum status archive_add(struct archive *archive, struct bytes line, struct wall dead_at,
                         struct err *err) {
+    assert(archive->file);
     struct buf *frame = &archive->frame;
     buf_clear(frame);
     frames_put(archive->writer, line, frame);
@@ -120,21 +123,21 @@ uint64_t archive_letters(const struct archive *archive) {
     return archive->manifest.letters;
 }
 
-/* ---- its end ---- */
+/* ---- finishing ---- */
 
-/* Whole, synced and under its name. */
-static bool settle(FILE *file, const char *from, const char *to) {
+/* Flushes, syncs and closes the file, then renames it to its final name. */
+static bool close_durably(FILE *file, const char *from, const char *to) {
     bool ok = fflush(file) == 0 && fsync(fileno(file)) == 0;
     ok = fclose(file) == 0 && ok;
     return ok && rename(from, to) == 0;
 }
 
-static enum status settle_letters(struct archive *archive, struct err *err) {
+static enum status finish_letters(struct archive *archive, struct err *err) {
     char *path = text_of(archive->folder, "/", archive->name, ARCHIVE_SUFFIX);
     FILE *file = archive->file;
     archive->file = NULL;
     enum status status = STATUS_OK;
-    if (!settle(file, archive->path, path)) {
+    if (!close_durably(file, archive->path, path)) {
         status = failed("finish", path, err);
         unlink(archive->path);
     }
@@ -153,7 +156,7 @@ static enum status write_manifest(struct archive *archive, struct err *err) {
     FILE *file = fopen(part, "wxe");
     bool ok = file && fwrite(text.ptr, 1, text.len, file) == text.len;
     if (file)
-        ok = settle(file, part, path) && ok;
+        ok = close_durably(file, part, path) && ok;
     enum status status = ok ? STATUS_OK : failed("write", path, err);
     buf_free(&text);
     free(part);
@@ -174,8 +177,9 @@ static void complete(struct archive *archive, struct arena *arena) {
 
 enum status archive_finish(struct archive *archive, struct arena *arena, struct manifest *out,
                            struct err *err) {
+    assert(archive->file);
     complete(archive, arena);
-    enum status status = settle_letters(archive, err);
+    enum status status = finish_letters(archive, err);
     if (status == STATUS_OK)
         status = write_manifest(archive, err);
     if (status == STATUS_OK && !spill_path_sync(archive->folder))

@@ -1,4 +1,4 @@
-/* archive_list: the manifests of a folder. */
+/* archive_list: the manifests in an archive's directory. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static int is_manifest(const struct dirent *entry) {
 static void put_one(const struct manifest *manifest, struct bytes folder, struct json_out *json) {
     struct buf *out = json->buf;
     manifest_put(manifest, json);
-    /* One member more before the end of the object. */
+    /* Removes the closing brace to add one more member. */
     out->len--;
     json_key(json, "path");
     char *path;
@@ -32,7 +32,7 @@ static void read_one(struct bytes folder, const char *name, struct json_out *jso
     char *path, text[MANIFEST_MAX];
     struct arena arena;
     struct manifest manifest;
-    struct err err = {STATUS_IO, "it cannot be read"};
+    struct err err = {STATUS_IO, "cannot read the file"};
     if (asprintf(&path, "%.*s/%s", BYTES_ARG(folder), name) < 0)
         abort();
     FILE *file = fopen(path, "re");
@@ -43,7 +43,7 @@ static void read_one(struct bytes folder, const char *name, struct json_out *jso
     if (file && manifest_read((struct bytes){text, len}, &arena, &manifest, &err) == STATUS_OK)
         put_one(&manifest, folder, json);
     else
-        log_warn("archive: %s is left out: %s", path, err.text);
+        log_warn("archive: skipping manifest %s: %s", path, err.text);
     arena_free(&arena);
     free(path);
 }

@@ -1,5 +1,7 @@
+/* archiving: writes letters to an archive before they are removed from the store. */
 #include "triage/archiving.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -12,7 +14,7 @@ static enum status add_line(struct triage *triage, struct archive *archive,
     buf_init_heap(&line, LETTER_LINE_MAX);
     enum status status = letter_line_put(triage, held, &line, err);
     if (status == STATUS_OK && line.overflow)
-        status = err_set(err, STATUS_TOO_LARGE, "letter %.*s is too large for a line",
+        status = err_set(err, STATUS_TOO_LARGE, "letter %.*s is too large to archive",
                          BYTES_ARG(held->envelope.letter_id));
     if (status == STATUS_OK)
         status = archive_add(archive, buf_view(&line), held->envelope.dead_at, err);
@@ -23,6 +25,7 @@ static enum status add_line(struct triage *triage, struct archive *archive,
 enum status archiving_write(struct triage *triage, const struct archiving_place *place,
                             struct message *const *letters, size_t count, struct arena *arena,
                             struct manifest *out, struct err *err) {
+    assert(count <= ARCHIVING_LETTERS_MAX);
     char memory[SPILL_PATH_MAX];
     struct buf folder;
     struct archive *archive;

@@ -1,5 +1,7 @@
+/* arrivals: rings of counters, filled by reading the store's totals. See the header. */
 #include "triage/arrivals.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +10,7 @@
 #include "base/memory.h"
 #include "triage/arrivals_state.h"
 
-#define ARRIVALS_NAME  "arrivals" /* what they are kept under */
+#define ARRIVALS_NAME  "arrivals" /* name in SPACE_ARRIVALS */
 #define ARRIVALS_OTHER "other"
 
 enum { ARENA_CHUNK = 64 * 1024, DOC_MAX = 16 << 20 };
@@ -23,9 +25,11 @@ static void empty(struct arrivals_ring *ring, int64_t slots, int64_t last, int64
         ring->slots[(last - i) % slots] = 0;
 }
 
-/* A reading may be a little behind another; a clock that was set back is further behind. */
+/* Threads read concurrently, so `now` may be one slot before the newest: that counts in the newest.
+ * A time further back means that the clock was set back: the slots in between are cleared. */
 void arrivals_ring_add(struct arrivals_ring *ring, enum arrivals_ring_kind kind, struct wall now,
                        uint64_t count) {
+    assert(kind < RING_COUNT && now.ms >= 0);
     const struct arrivals_ring_shape *shape = &arrivals_shapes[kind];
     int64_t slots = (int64_t)shape->slots, number = now.ms / shape->step_ms;
     if (number > ring->newest)
@@ -40,6 +44,7 @@ void arrivals_ring_add(struct arrivals_ring *ring, enum arrivals_ring_kind kind,
 
 uint32_t arrivals_ring_at(const struct arrivals_ring *ring, enum arrivals_ring_kind kind,
                           int64_t number) {
+    assert(kind < RING_COUNT);
     int64_t slots = (int64_t)arrivals_shapes[kind].slots;
     bool known = number >= 0 && number <= ring->newest && number > ring->newest - slots;
     return known ? ring->slots[number % slots] : 0;
@@ -59,6 +64,7 @@ struct arrivals_series *arrivals_find(const struct arrivals *arrivals, struct by
 
 struct arrivals_series *arrivals_add(struct arrivals *arrivals, struct list *list, size_t *count,
                                      struct bytes name) {
+    assert(name.len < ARRIVALS_NAME_MAX && !arrivals_find(arrivals, name));
     struct arrivals_series *series = memory_new(sizeof *series);
     snprintf(series->name, sizeof series->name, "%.*s", BYTES_ARG(name));
     map_insert(&arrivals->by_name, &series->node, bytes_hash(name));
@@ -68,6 +74,7 @@ struct arrivals_series *arrivals_add(struct arrivals *arrivals, struct list *lis
 }
 
 static void drop(struct arrivals *arrivals, struct arrivals_series *series, size_t *count) {
+    assert(*count > 0);
     map_remove(&arrivals->by_name, &series->node);
     list_remove(&series->link);
     --*count;
@@ -78,7 +85,7 @@ static void count_since(struct arrivals *arrivals, struct arrivals_series *serie
                         enum arrivals_ring_kind from, uint64_t total, struct wall now) {
     if (total == series->total)
         return;
-    /* A store that lost its counters begins anew. */
+    /* A store whose counters were reset starts from 0. */
     uint64_t came = total > series->total ? total - series->total : 0;
     for (int kind = (int)from; kind < RING_COUNT; kind++)
         arrivals_ring_add(&series->rings[kind], (enum arrivals_ring_kind)kind, now, came);
@@ -88,7 +95,7 @@ static void count_since(struct arrivals *arrivals, struct arrivals_series *serie
 
 /* ---- categories ---- */
 
-/* What ever arrived, by category, over all DLQs. */
+/* Letters that ever arrived, by category, over all DLQs. */
 struct totals {
     struct bytes names[ARRIVALS_CATEGORIES_MAX + 1];
     uint64_t counts[ARRIVALS_CATEGORIES_MAX + 1];
@@ -99,12 +106,14 @@ static void add_total(struct totals *totals, struct bytes name, uint64_t count) 
     size_t place = 0;
     while (place < totals->count && !bytes_eq(totals->names[place], name))
         place++;
-    if (place == totals->count)
+    if (place == totals->count) {
+        assert(totals->count < sizeof totals->names / sizeof *totals->names);
         totals->names[totals->count++] = name;
+    }
     totals->counts[place] += count;
 }
 
-/* A category that has a series keeps it; a new one gets one while there is room. */
+/* A category with a series keeps it; a new category gets one while there is room. */
 static struct bytes series_name(const struct arrivals *arrivals, const struct totals *totals,
                                 struct bytes category) {
     struct bytes name = category.len > 0 ? category : BYTES("unknown");
@@ -144,7 +153,7 @@ static void read_categories(struct arrivals *arrivals, struct arena *arena, stru
 
 /* ---- groups ---- */
 
-/* Shorter than any name of a DLQ may be, so a hash of it. */
+/* A DLQ's name may be longer than a series name, so its hash is used. */
 static struct bytes group_name(struct bytes dlq, uint64_t fingerprint,
                                char name[ARRIVALS_NAME_MAX]) {
     snprintf(name, ARRIVALS_NAME_MAX, "/%016llx/%016llx", (unsigned long long)bytes_hash(dlq),
@@ -162,7 +171,8 @@ static void read_group(struct arrivals *arrivals, const struct letters_group *gr
             drop(arrivals, CONTAINER_OF(arrivals->groups.next, struct arrivals_series, link),
                  &arrivals->group_count);
         series = arrivals_add(arrivals, &arrivals->groups, &arrivals->group_count, name);
-        /* When the letters of an older one came is not known. */
+        /* For a group older than the counters the arrival times are unknown: they are not counted.
+         */
         if (group->first_seen.ms < arrivals->begun.ms)
             series->total = group->total;
     }
@@ -222,10 +232,10 @@ void arrivals_read(struct arrivals *arrivals) {
     pthread_mutex_unlock(&arrivals->mutex);
 }
 
-/* ---- life ---- */
+/* ---- start and stop ---- */
 
-/* Without anything kept, all that lies in the store came before the counting began. That is saved
- * at once, so that a life that ends soon leaves the next one something to count from. */
+/* First start: letters that are in the store already arrived before counting began, so they are not
+ * counted. Saved at once: after an early crash the next start has totals to count from. */
 static void begin(struct arrivals *arrivals, struct wall now) {
     arrivals->begun = now;
     read_all(arrivals, now);
@@ -248,8 +258,9 @@ void arrivals_clear(struct arrivals *arrivals) {
     arrivals->category_count = arrivals->group_count = 0;
 }
 
-/* OK, or NOT_FOUND: nothing of use is kept. Pictures are not worth refusing to start. */
-static enum status take_up(struct arrivals *arrivals, struct wall now, struct err *err) {
+/* OK, or NOT_FOUND: nothing usable is stored. Damaged counters are dropped with a warning: they are
+ * only charts, and no reason to refuse to start. */
+static enum status load(struct arrivals *arrivals, struct wall now, struct err *err) {
     struct store *store = arrivals->triage->store;
     struct arena arena;
     struct bytes text;
@@ -257,7 +268,7 @@ static enum status take_up(struct arrivals *arrivals, struct wall now, struct er
     enum status status = letters_note(store->letters, 0, SPACE_ARRIVALS, BYTES(ARRIVALS_NAME), now,
                                       &arena, &text, err);
     if (status == STATUS_OK && arrivals_take(arrivals, text, err) != STATUS_OK) {
-        log_warn("arrivals: counted anew: %s", err->text);
+        log_warn("arrivals: stored counters are unreadable, counting from now: %s", err->text);
         arrivals_clear(arrivals);
         status = STATUS_NOT_FOUND;
     }
@@ -272,7 +283,7 @@ enum status arrivals_new(struct triage *triage, struct arrivals **out, struct er
     arrivals->saved = now;
     pthread_mutex_init(&arrivals->mutex, NULL);
     arrivals_clear(arrivals);
-    enum status status = take_up(arrivals, now, err);
+    enum status status = load(arrivals, now, err);
     if (status == STATUS_OK)
         read_all(arrivals, now);
     else if (status == STATUS_NOT_FOUND)
@@ -293,7 +304,7 @@ void arrivals_free(struct arrivals *arrivals) {
     free(arrivals);
 }
 
-/* ---- what people see ---- */
+/* ---- the API's view ---- */
 
 static void put_series(struct json_out *json, const struct arrivals_series *series,
                        enum arrivals_ring_kind kind, int64_t first) {
@@ -338,7 +349,7 @@ enum status arrivals_json(struct arrivals *arrivals, struct bytes window, struct
         pthread_mutex_unlock(&arrivals->mutex);
         return STATUS_OK;
     }
-    return err_set(err, STATUS_INVALID, "window=%.*s is none of 1h, 24h, 7d",
+    return err_set(err, STATUS_INVALID, "window=%.*s must be one of 1h, 24h, 7d",
                    BYTES_ARG(bytes_clip(window, ARRIVALS_NAME_MAX)));
 }
 

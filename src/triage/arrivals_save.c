@@ -1,5 +1,5 @@
-/* Arrivals as they are kept: {"begun":ms,"categories":[…],"groups":[…]}, each series
- * {"name","total","rings":[[[number,count],…],…]} with the slots that are not empty. */
+/* arrivals_save: the stored form: {"begun":ms,"categories":[…],"groups":[…]}, each series
+ * {"name","total","rings":[[[number,count],…],…]} with its non-empty slots. */
 #include "base/json.h"
 #include "triage/arrivals_state.h"
 
@@ -120,5 +120,5 @@ enum status arrivals_take(struct arrivals *arrivals, struct bytes text, struct e
         take_list(arrivals, document, "groups", &arrivals->groups, &arrivals->group_count,
                   ARRIVALS_GROUPS_MAX))
         return STATUS_OK;
-    return err_set(err, STATUS_INVALID, "the arrivals that were kept are not as they were written");
+    return err_set(err, STATUS_INVALID, "the stored arrival counters are damaged");
 }

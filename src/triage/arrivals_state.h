@@ -1,4 +1,4 @@
-/* arrivals_state: what the files of the arrivals share and nobody else sees. */
+/* arrivals_state: private to the arrivals*.c files. */
 #ifndef TRIAGE_ARRIVALS_STATE_H
 #define TRIAGE_ARRIVALS_STATE_H
 
@@ -24,13 +24,14 @@ struct arrivals_ring_shape {
 };
 extern const struct arrivals_ring_shape arrivals_shapes[RING_COUNT];
 
-/* By the number of a slot: the time since 1970 in steps. */
+/* A slot's number is the time since 1970 in steps. */
 struct arrivals_ring {
     int64_t newest;
     uint32_t slots[ARRIVALS_SLOTS_MAX];
 };
 
-/* A category, by its name, with all rings; or the group of a DLQ, by both, with hours alone. */
+/* A category, by its name, with all rings; or the group of a DLQ, by a name made of both, with
+ * hours alone. */
 struct arrivals_series {
     struct map_node node;
     struct list link;
@@ -41,33 +42,33 @@ struct arrivals_series {
 
 struct arrivals {
     struct triage *triage;
-    pthread_mutex_t mutex; /* of what follows */
+    pthread_mutex_t mutex; /* guards everything below */
     struct map by_name;
-    struct list categories, groups; /* groups: that to which a letter came last is last */
+    struct list categories, groups; /* groups: the one with the latest arrival last */
     size_t category_count, group_count;
-    struct wall begun; /* when the counting began, in whichever life */
+    struct wall begun; /* when counting began, before any restart */
     struct wall saved;
     bool changed;
 };
 
-/* Adds to the slot at `now`; a time before the newest slot counts there. */
+/* Adds to the slot of `now`. */
 void arrivals_ring_add(struct arrivals_ring *ring, enum arrivals_ring_kind kind, struct wall now,
                        uint64_t count);
-/* How many came in the slot of that number. */
+/* The count in the slot of that number; 0 if the ring does not reach it. */
 uint32_t arrivals_ring_at(const struct arrivals_ring *ring, enum arrivals_ring_kind kind,
                           int64_t number);
 
-/* NULL: there is none. */
+/* NULL: not found. */
 struct arrivals_series *arrivals_find(const struct arrivals *arrivals, struct bytes name);
-/* A new one, in `list`. */
+/* Adds a series to `list`. */
 struct arrivals_series *arrivals_add(struct arrivals *arrivals, struct list *list, size_t *count,
                                      struct bytes name);
 
-/* As a new one is. */
+/* Removes every series. */
 void arrivals_clear(struct arrivals *arrivals);
 
 void arrivals_put(const struct arrivals *arrivals, struct buf *out);
-/* What arrivals_put wrote, into ones that are empty. INVALID. */
+/* Reads the text of arrivals_put into empty counters. INVALID: damaged. */
 enum status arrivals_take(struct arrivals *arrivals, struct bytes text, struct err *err);
 
 #endif

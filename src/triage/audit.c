@@ -1,4 +1,8 @@
+/* audit: entries of the audit log in the store (SPACE_AUDIT), by UUIDv7, so that name order is time
+ * order. */
 #include "triage/audit.h"
+
+#include <assert.h>
 
 #include "base/json_member.h"
 
@@ -9,7 +13,7 @@ void audit_begin(struct triage *triage, struct audit_entry *entry) {
     triage_new_id(triage, entry->at, entry->id);
 }
 
-/* A list of ids may be as large as a request: beyond FILTER_MAX only its size is kept. */
+/* A list of ids may be as large as a request: of one beyond FILTER_MAX only the size is stored. */
 static void put_json(struct json_out *json, const char *key, struct bytes text) {
     json_key(json, key);
     if (text.len > FILTER_MAX) {
@@ -25,6 +29,7 @@ static void put_json(struct json_out *json, const char *key, struct bytes text) 
 }
 
 static void put_entry(const struct audit_entry *entry, struct buf *out) {
+    assert(entry->what && entry->id[0]);
     char at[INSTANT_TEXT_SIZE];
     struct json_out json = json_out(out);
     json_open(&json, '{');

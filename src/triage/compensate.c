@@ -1,9 +1,12 @@
 #include "triage/compensate.h"
 
+#include <assert.h>
+
 #include "core/lifecycle.h"
 
 struct store_op compensate_op(struct message *held, uint32_t queue, struct bytes why,
                               struct wall now) {
+    assert(held->seq != 0);
     struct envelope *envelope = &held->envelope;
     if (envelope->state == STATE_PENDING_REVIEW) /* otherwise the store skips it: see `from` */
         lifecycle_replay(envelope, now);

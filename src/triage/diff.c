@@ -1,3 +1,4 @@
+/* diff: walks two JSON values in parallel and writes the differences. */
 #include "triage/diff.h"
 
 enum { PATH_SIZE = 512 };
@@ -29,7 +30,8 @@ static void put_change(struct walk *walk, const struct json *before, const struc
 
 static void compare(struct walk *walk, struct json before, struct json after);
 
-/* One member that is on one side or both. A path too long for its buffer is shown cut. */
+/* Compares one member or element, present on one side or both. A path too long for its buffer is
+ * truncated. */
 static void step(struct walk *walk, struct bytes key, size_t place, const struct json *before,
                  const struct json *after) {
     size_t len = walk->path.len;

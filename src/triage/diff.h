@@ -1,4 +1,4 @@
-/* diff: what an edit changes in a JSON text, member by member. */
+/* diff: the changes that an edit makes to a JSON text, member by member. */
 #ifndef TRIAGE_DIFF_H
 #define TRIAGE_DIFF_H
 
@@ -6,8 +6,8 @@
 
 enum { DIFF_CHANGES_MAX = 20 };
 
-/* Puts [{"path":".model","before":"m1","after":"m2"},…]; a member that is not on one side is left
- * out there. Stops after DIFF_CHANGES_MAX changes. Both are checked JSON. */
+/* Appends [{"path":".model","before":"m1","after":"m2"},…]; `before` or `after` is left out where
+ * the member is missing. Stops after DIFF_CHANGES_MAX changes. Both values are valid JSON. */
 void diff_put(struct json before, struct json after, struct json_out *out);
 
 #endif

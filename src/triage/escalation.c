@@ -1,5 +1,7 @@
+/* escalation: builds, stores and reads escalation records. */
 #include "triage/escalation.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,10 +16,11 @@ static void free_text(struct bytes text) {
     free((void *)(uintptr_t)text.ptr);
 }
 
-/* ---- making ---- */
+/* ---- building ---- */
 
 struct escalation *escalation_new(struct triage *triage, struct bytes id, struct bytes dlq,
                                   struct bytes words, bool of_rule) {
+    assert(id.len > 0 && dlq.len > 0);
     struct escalation *escalation = memory_new(sizeof *escalation);
     escalation->triage = triage;
     escalation->dlq = heap_dup(dlq);
@@ -49,7 +52,7 @@ static void put_error(struct json_out *json, const struct envelope *letter) {
     json_put(json, bytes_clip(buf_view(&text), ESCALATION_ERROR_MAX));
 }
 
-/* The dashboard's page of the letter. */
+/* Link to the letter's page in the dashboard. */
 static void put_url(struct json_out *json, const struct triage *triage, struct bytes id) {
     char memory[512];
     struct buf text;
@@ -78,6 +81,7 @@ static void put_letter(struct escalation *escalation, const struct envelope *let
 }
 
 void escalation_add(struct escalation *escalation, const struct envelope *letter) {
+    assert(escalation->listed <= ESCALATION_LETTERS_MAX && escalation->listed <= escalation->count);
     escalation->count++;
     if (escalation->listed == ESCALATION_LETTERS_MAX)
         return;
@@ -85,7 +89,7 @@ void escalation_add(struct escalation *escalation, const struct envelope *letter
     escalation->listed++;
 }
 
-/* ---- keeping ---- */
+/* ---- storing ---- */
 
 static struct bytes name_of(const struct escalation *escalation, struct arena *arena) {
     char memory[STORE_NAME_MAX];
@@ -97,6 +101,7 @@ static struct bytes name_of(const struct escalation *escalation, struct arena *a
 
 struct store_op escalation_op(const struct escalation *escalation, struct wall now,
                               struct arena *arena) {
+    assert(escalation->count > 0);
     struct buf text;
     buf_init_heap(&text, 2 * ESCALATION_TEXT_MAX);
     struct json_out json = json_out(&text);
@@ -141,7 +146,7 @@ static bool get_number(struct json object, const char *key, int64_t *out) {
     return json_get(object, key, &value) && json_i64(value, out) && *out >= 0;
 }
 
-/* False: a record that is damaged, which is left out. */
+/* False: the record is damaged; it is skipped. */
 static bool parse(const struct letters_note *kept, struct arena *arena,
                   struct escalation_record *out) {
     struct json whole, letters, rule;

@@ -1,5 +1,7 @@
+/* explain: sentences and data made from an envelope, its history and the present policy. Pure. */
 #include "triage/explain.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,9 +12,9 @@
 #include "triage/rule_view.h"
 
 #define SENTENCES_MAX ((size_t)16 * 1024)
-#define HANDLER_RULE  "handler" /* the name under which a handler's own verdict stands */
+#define HANDLER_RULE  "handler" /* the rule name for a handler's own verdict */
 
-/* Why a letter stopped, and what helps. */
+/* Why a letter died, and the remedy. */
 struct ending_words {
     const char *why;
     const char *next;
@@ -28,13 +30,13 @@ static const struct ending_words ending_words[] = {
          "for "
          "longer than the queue's expire allows.",
          "Check that what it depends on works again, then replay it if it still matters."},
-    [CAUSE_CRASH] = {"It keeps killing its worker, so it was taken away from its neighbours.",
+    [CAUSE_CRASH] = {"It crashed its worker repeatedly, so it was removed from the queue.",
                      "Run it against the handler in isolation; replay it only when the handler "
                      "survives it."},
     [CAUSE_BLOCKED] =
-        {"An earlier message with the same key is dead and too many waited behind it.",
+        {"An earlier message with the same key is dead, and too many messages waited behind it.",
          "Settle the letter at the head of its key first, then replay this one."},
-    [CAUSE_UNCLASSIFIED] = {"No rule matches this failure, and what is unknown is not retried.",
+    [CAUSE_UNCLASSIFIED] = {"No rule matches this failure, and unknown failures are not retried.",
                             "Read the error: if it can pass by itself, add a rule that retries it; "
                             "otherwise fix the bug; then replay it."},
     [CAUSE_UNROUTABLE] = {"There was nowhere to send it.",
@@ -65,7 +67,7 @@ static void put_attempts(const struct envelope *envelope, struct buf *out) {
     else if (envelope->attempts && envelope->max_attempts)
         buf_printf(out, "Attempt %u of %u failed with ", envelope->attempts,
                    envelope->max_attempts);
-    else if (envelope->attempts) /* another system's, which did not say how many there might be */
+    else if (envelope->attempts) /* an adopted letter, whose limit is unknown */
         buf_printf(out, "Attempt %u failed with ", envelope->attempts);
     else
         buf_str(out, "It failed with ");
@@ -80,7 +82,7 @@ static void put_attempts(const struct envelope *envelope, struct buf *out) {
     buf_str(out, out->ptr[out->len - 1] == '.' ? " " : ". ");
 }
 
-/* The last failure that was judged: the one that the envelope's rule is about. */
+/* The last judged failure: the one that the envelope's rule is about. */
 static const struct envelope_note *last_judged(const struct envelope *envelope) {
     for (size_t i = envelope->history_count; i > 0; i--) {
         const struct envelope_note *note = &envelope->history[i - 1];
@@ -90,8 +92,8 @@ static const struct envelope_note *last_judged(const struct envelope *envelope) 
     return NULL;
 }
 
-/* A preset's `halt` that was checked, and is dead of it (SEMANTICS 4.7): it was refused before in
- * this round, without counting, and then for the same once more. */
+/* Dead after a second opinion (SEMANTICS 4.7): a preset's `halt` refused the message before in this
+ * round, uncounted, and then once more for the same category. */
 static bool was_refused_again(const struct envelope *envelope, const struct rule *rule) {
     const struct envelope_note *last = last_judged(envelope);
     if (envelope->cause != CAUSE_TERMINAL || !last || !last->counted ||
@@ -104,7 +106,7 @@ static bool was_refused_again(const struct envelope *envelope, const struct rule
     return false;
 }
 
-/* What was said then; a rule may say something else by now. NULL when it is not known. */
+/* The verdict at that time; the rule may have changed since. NULL: unknown. */
 static const char *verdict_then(const struct envelope *envelope, const struct rule *rule) {
     const struct envelope_note *note = last_judged(envelope);
     if (was_refused_again(envelope, rule))
@@ -114,7 +116,7 @@ static const char *verdict_then(const struct envelope *envelope, const struct ru
     return rule ? verdict_text(rule->verdict) : NULL;
 }
 
-/* What the rule called it; running out of attempts put its prefix before that. */
+/* The rule's own reason, without the prefix that exhausting the attempts adds. */
 static struct bytes own_reason(const struct envelope *envelope) {
     struct bytes reason = envelope->reason, prefix = BYTES(DECIDE_EXHAUSTED);
     if (!bytes_starts(reason, prefix))
@@ -149,7 +151,7 @@ static void put_crashes(const struct envelope *envelope, const struct policy *po
         buf_str(out, "Its lease ran out again while it was leased alone. ");
 }
 
-/* Dead of its probes, a message may have attempts left: the sentence says what used them up. */
+/* A message dead of its probes may have attempts left: the sentence says why it died. */
 static void put_probes(const struct envelope *envelope, struct buf *out) {
     if (envelope->probes > 0 && envelope->cause == CAUSE_EXHAUSTED)
         buf_printf(out,
@@ -164,8 +166,9 @@ static void put_why(const struct envelope *envelope, struct buf *out) {
     buf_char(out, '.');
 }
 
-/* A letter that needs nobody any more. */
-static void put_settled(const struct envelope *envelope, struct buf *out) {
+/* A resolved or discarded letter. */
+static void put_decided(const struct envelope *envelope, struct buf *out) {
+    assert(lifecycle_is_decided(envelope->state));
     char at[INSTANT_TEXT_SIZE];
     buf_str(out, envelope->state == STATE_DISCARDED ? "It was discarded" : "It was resolved");
     if (envelope->resolved_at.ms != 0)
@@ -176,8 +179,9 @@ static void put_settled(const struct envelope *envelope, struct buf *out) {
     buf_str(out, " There is nothing left to do.");
 }
 
-/* An escalation has a why of its own, which takes the place of the one before. */
+/* An escalation replaces the operator's `why`. */
 static void put_cause(const struct envelope *envelope, bool refused_again, struct buf *out) {
+    assert(envelope->cause < CAUSE_COUNT);
     struct bytes why = bytes_of(ending_words[envelope->cause].why);
     bool told = envelope->cause == CAUSE_OPERATOR && envelope->escalated_at.ms == WALL_NEVER.ms;
     if (refused_again) {
@@ -215,7 +219,7 @@ static bool is_waiting(const struct envelope *envelope) {
     return envelope->state == STATE_QUEUED || envelope->state == STATE_PENDING_RETRY;
 }
 
-/* What keeps it waiting beyond its own time. False: nothing does. */
+/* The condition of the queue that delays it beyond its due time. False: there is none. */
 static bool put_hold(const struct envelope *envelope, const struct explain_queue *queue,
                      struct buf *out) {
     char until[INSTANT_TEXT_SIZE];
@@ -227,12 +231,12 @@ static bool put_hold(const struct envelope *envelope, const struct explain_queue
                    BYTES_ARG(envelope->queue));
     else if (queue->breaker == BREAKER_OPEN)
         buf_printf(out,
-                   " The queue's breaker is open until %s, because its handler failed for "
-                   "everybody: until probes succeed again, nothing else is handed over.",
+                   " The queue's breaker is open until %s, because its handler failed for many "
+                   "messages: only probes are handed over until they succeed.",
                    wall_text(queue->breaker_until, until));
     else if (queue->breaker == BREAKER_HALF_OPEN)
-        buf_str(out, " The queue's breaker is half open: probes are under way, and if they succeed "
-                     "everything goes on.");
+        buf_str(out, " The queue's breaker is half open: probes are in flight, and if they succeed "
+                     "the queue continues.");
     else if (queue->dlq_full && envelope->state == STATE_QUEUED)
         buf_str(out,
                 " A DLQ of the queue is full and too many messages wait for room in it: nothing "
@@ -252,6 +256,7 @@ static void put_due(const struct envelope *envelope, bool held, struct buf *out)
 
 static void put_live(const struct envelope *envelope, const struct explain_queue *queue,
                      struct buf *out) {
+    assert(lifecycle_is_live(envelope->state));
     if (was_halted(envelope) && queue && queue->stopped && strcmp(queue->stopped, "halted") == 0)
         buf_str(out, "That stopped the queue. ");
     else if (envelope->refused)
@@ -285,7 +290,7 @@ static void put_summary(const struct envelope *envelope, const struct policy *po
     else if (lifecycle_counts_in_depth(envelope->state))
         put_dead(envelope, policy, rule, out);
     else
-        put_settled(envelope, out);
+        put_decided(envelope, out);
     if (envelope->read_only)
         buf_str(out, " It is read-only: its broker still has it, until adopt says mode: take.");
     if (!policy)
@@ -310,7 +315,7 @@ static void put_steps(const struct envelope *envelope, const struct policy *poli
         json_key(out, "attempt");
         json_put_i64(out, note->attempt);
         json_key(out, "at");
-        if (note->at.ms == WALL_NEVER.ms) /* told by another system, without a time */
+        if (note->at.ms == WALL_NEVER.ms) /* from another system's history, without a time */
             json_put_null(out);
         else
             json_put_str(out, wall_text(note->at, at));

@@ -1,4 +1,5 @@
-/* explain: which rule, delay and limits led a message to where it is, in words and as data. */
+/* explain: which rule, delay and limits led a message to its present state, in sentences and as
+ * data. */
 #ifndef TRIAGE_EXPLAIN_H
 #define TRIAGE_EXPLAIN_H
 
@@ -7,13 +8,13 @@
 #include "core/envelope.h"
 #include "core/policy.h"
 
-/* How the queue is just now: what waits may wait for that. */
+/* The present state of the queue, which may be what a message waits for. */
 struct explain_queue {
     const char *stopped; /* "paused", "halted"; NULL: it runs */
-    struct bytes why;    /* it is stopped; may be empty */
+    struct bytes why;    /* why it is stopped; may be empty */
     enum breaker_state breaker;
     struct wall breaker_until; /* while open */
-    bool dlq_full; /* it receives nothing: too many messages wait for room in a full DLQ */
+    bool dlq_full; /* receives nothing, because too many messages wait for room in a full DLQ */
 };
 
 /* Appends

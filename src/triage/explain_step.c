@@ -1,8 +1,9 @@
+/* explain_step: see the header. */
 #include "triage/explain_step.h"
 
 #include "core/backoff.h"
 
-/* The error's first line: the rest stands in the envelope. */
+/* The first non-empty line of the error; the envelope has the rest. */
 static struct bytes first_line(struct bytes text) {
     struct bytes line = BYTES_NONE;
     while (bytes_trim(line).len == 0 && bytes_line(&text, &line))

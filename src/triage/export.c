@@ -1,3 +1,4 @@
+/* export: see the header. */
 #include "triage/export.h"
 
 #include "base/log.h"
@@ -23,7 +24,7 @@ static enum status put_letter(struct exporting *exporting, uint64_t seq) {
     if (status == STATUS_OK)
         status = letter_line_put(exporting->triage, held, &exporting->line, exporting->err);
     if (status == STATUS_OK && exporting->line.overflow)
-        status = err_set(exporting->err, STATUS_TOO_LARGE, "letter %.*s is too large for a line",
+        status = err_set(exporting->err, STATUS_TOO_LARGE, "letter %.*s is too large to export",
                          BYTES_ARG(held->envelope.letter_id));
     if (status == STATUS_OK)
         status = exporting->put(exporting->arg, buf_view(&exporting->line), held->envelope.dead_at,
@@ -37,7 +38,7 @@ static bool visit(void *arg, const struct selection_letter *letter) {
     struct exporting *exporting = arg;
     exporting->status = put_letter(exporting, letter->seq);
     if (exporting->status == STATUS_CORRUPT) {
-        log_warn("letter %.*s is damaged and not exported: %s",
+        log_warn("letter %.*s is damaged, skipping it in the export: %s",
                  BYTES_ARG(letter->envelope->letter_id), exporting->err->text);
         exporting->damaged++;
         exporting->status = STATUS_OK;

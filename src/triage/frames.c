@@ -1,3 +1,4 @@
+/* frames: see the header. */
 #include "triage/frames.h"
 
 #include <assert.h>
@@ -53,38 +54,38 @@ void frames_free(struct frames *frames) {
     buf_free(&frames->text);
 }
 
-/* NULL: the frame's text is in *out, and its checksum holds. Else what is wrong with it. */
-static const char *unfold(ZSTD_DCtx *reader, struct bytes frame, struct buf *out) {
+/* NULL: the frame's text is in *out, and its checksum is right. Otherwise the error. */
+static const char *decompress(ZSTD_DCtx *reader, struct bytes frame, struct buf *out) {
     ZSTD_inBuffer in = {frame.ptr, frame.len, 0};
     unsigned long long told = ZSTD_getFrameContentSize(frame.ptr, frame.len);
     size_t room = ZSTD_DStreamOutSize(), left = 1;
-    if (told < room) /* nearly every letter is smaller; errors are huge numbers */
+    if (told < room) /* nearly every letter is smaller; zstd's errors are huge numbers */
         room = (size_t)told + 1;
     buf_clear(out);
     ZSTD_DCtx_reset(reader, ZSTD_reset_session_only);
     while (left > 0) {
         char *memory = buf_room(out, room);
         if (!memory)
-            return "it is too large; unfold the file with zstd -d first";
+            return "the frame is too large; decompress the file with zstd -d first";
         ZSTD_outBuffer to = {memory, room, 0};
         left = ZSTD_decompressStream(reader, &to, &in);
         if (ZSTD_isError(left))
             return ZSTD_getErrorName(left);
         out->len -= room - to.pos;
         if (left > 0 && in.pos == in.size && to.pos < to.size)
-            return "it is cut short";
+            return "the frame is truncated";
     }
-    return in.pos == in.size ? NULL : "its end is not where it should be";
+    return in.pos == in.size ? NULL : "the frame has trailing data";
 }
 
-/* Where a whole frame begins again, behind a damaged one. A length may be what is damaged, so every
- * place that looks like a beginning is tried by its checksum. */
+/* The start of the next intact frame after a damaged one. A length may be what is damaged, so the
+ * checksum is tried at every magic number. */
 static size_t next_whole(ZSTD_DCtx *reader, struct bytes file, struct buf *scratch) {
     for (size_t at = magic.len; at < file.len; at += magic.len) {
         at += bytes_find(bytes_cut(file, at, file.len), magic);
         struct bytes rest = bytes_cut(file, at, file.len);
         size_t len = ZSTD_findFrameCompressedSize(rest.ptr, rest.len);
-        if (!ZSTD_isError(len) && !unfold(reader, bytes_cut(rest, 0, len), scratch))
+        if (!ZSTD_isError(len) && !decompress(reader, bytes_cut(rest, 0, len), scratch))
             return at;
     }
     return file.len;
@@ -96,7 +97,7 @@ enum frames_step frames_next(struct frames *frames, struct bytes *text, const ch
         return FRAMES_END;
     size_t len = ZSTD_findFrameCompressedSize(file.ptr, file.len);
     *why = ZSTD_isError(len) ? ZSTD_getErrorName(len)
-                             : unfold(frames->reader, bytes_cut(file, 0, len), &frames->text);
+                             : decompress(frames->reader, bytes_cut(file, 0, len), &frames->text);
     if (*why)
         len = next_whole(frames->reader, file, &frames->text);
     frames->rest = bytes_cut(file, len, file.len);

@@ -1,26 +1,26 @@
-/* frames: NDJSON as a row of zstd frames, one for each line, each with a checksum.
+/* frames: NDJSON as a sequence of zstd frames, one for each line, each with a checksum.
  *
- * A frame stands alone: where one is damaged, those before and behind it are read all the same.
- * Files that others compressed, with many lines in a frame, are read too. */
+ * A frame is independent: if one is damaged, those before and behind it are still read. Files that
+ * other programs compressed, with many lines in a frame, are read too. */
 #ifndef TRIAGE_FRAMES_H
 #define TRIAGE_FRAMES_H
 
 #include "base/buf.h"
 #include "base/status.h"
 
-#define FRAMES_TEXT_MAX ((size_t)256 * 1024 * 1024) /* bytes that one frame may unfold to */
+#define FRAMES_TEXT_MAX ((size_t)256 * 1024 * 1024) /* decompressed bytes of one frame */
 
 struct ZSTD_CCtx_s;
-struct ZSTD_CCtx_s *frames_writer_new(void); /* never NULL; ZSTD_freeCCtx ends it */
+struct ZSTD_CCtx_s *frames_writer_new(void); /* never NULL; free with ZSTD_freeCCtx */
 /* Appends the line and its \n as one frame. */
 void frames_put(struct ZSTD_CCtx_s *writer, struct bytes line, struct buf *out);
 
-/* Whether these bytes begin like zstd. */
+/* Whether the file starts with zstd's magic number. */
 bool frames_begin(struct bytes file);
 
 struct frames {
     struct bytes rest;
-    struct buf text; /* of the present frame */
+    struct buf text; /* of the current frame */
     struct ZSTD_DCtx_s *reader;
 };
 

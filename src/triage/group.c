@@ -1,5 +1,8 @@
+/* group: merges the store's groups of each DLQ by fingerprint, lists them, and changes their notes.
+ * Notes are changed under triage->notes, so that concurrent changes do not overwrite each other. */
 #include "triage/group.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/json_member.h"
@@ -15,7 +18,7 @@ enum {
     DAMAGED_MAX = 4 << 20,
 };
 
-/* ---- one fingerprint over all DLQs ---- */
+/* ---- merging the DLQs ---- */
 
 static int by_fingerprint(const void *a, const void *b) {
     const struct letters_group *left = a, *right = b;
@@ -38,6 +41,7 @@ static bool is_earlier(const struct letters_group *part, const struct group *gro
 }
 
 static void merge(struct group *group, const struct letters_group *part) {
+    assert(group->fingerprint == part->fingerprint);
     group->count += part->count;
     group->total += part->total;
     if (group->dlq_count == 0 || is_earlier(part, group)) {
@@ -86,13 +90,13 @@ static enum status find(struct triage *triage, uint64_t fingerprint, struct aren
             *out = groups[i];
             return STATUS_OK;
         }
-    return err_set(err, STATUS_NOT_FOUND, "there is no group %s",
+    return err_set(err, STATUS_NOT_FOUND, "group %s does not exist",
                    fingerprint_text(fingerprint, text));
 }
 
 /* ---- as JSON ---- */
 
-/* Nulls when its letters have left the store, or cannot be read. */
+/* Nulls if no letter is left, or none can be read. */
 static void put_sample(struct json_out *json, const struct envelope *sample) {
     static const struct envelope none;
     const struct envelope *from = sample ? sample : &none;
@@ -130,7 +134,7 @@ static void put_arrivals(struct json_out *json, struct arrivals *arrivals,
     json_close(json, ']');
 }
 
-/* Ids as JSON texts with commas; nothing where there is none. */
+/* `damaged` is a list of JSON strings without brackets; the member is left out if it is empty. */
 static void put_damaged(struct json_out *json, const struct buf *damaged) {
     if (!damaged || damaged->len == 0)
         return;
@@ -164,16 +168,17 @@ static void put_group(struct json_out *json, struct arrivals *arrivals, const st
     json_close(json, '}');
 }
 
-/* What is noted of a group, as of its last letter. */
-static enum status heeded_note(struct store *store, const struct group *group, struct arena *arena,
-                               struct group_note *out, struct err *err) {
+/* The note of a group, reopened if a letter arrived after the group was resolved. */
+static enum status current_note(struct store *store, const struct group *group, struct arena *arena,
+                                struct group_note *out, struct err *err) {
     enum status status = group_note_get(store, group->fingerprint, arena, out, err);
     if (status == STATUS_OK)
         group_note_heed(out, group->last_seen);
     return status;
 }
 
-/* Letters that cannot be read are named in *damaged, and with `inside` in the group, too. */
+/* Appends the ids of unreadable letters to *damaged; with `inside` they are shown in the group,
+ * too. */
 static enum status put_one(struct triage *triage, const struct group *group, struct json_out *json,
                            struct buf *damaged, bool inside, struct err *err) {
     struct store *store = triage->store;
@@ -181,7 +186,7 @@ static enum status put_one(struct triage *triage, const struct group *group, str
     struct group_note note;
     struct arena arena;
     arena_init_heap(&arena, GROUP_ARENA_CHUNK);
-    enum status status = heeded_note(store, group, &arena, &note, err);
+    enum status status = current_note(store, group, &arena, &note, err);
     if (status == STATUS_OK)
         status = group_sample(store, group, &held, damaged, err);
     if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
@@ -201,23 +206,23 @@ struct listed {
     const struct group_filter *filter;
     const struct group *groups;
     size_t count;
-    size_t at; /* the next one to look at */
+    size_t at; /* index of the next group */
     struct err *err;
-    struct buf damaged; /* ids of letters that cannot be read, as JSON texts with commas */
+    struct buf damaged; /* ids of unreadable letters, as JSON strings with commas */
 };
 
 static enum status is_wanted(struct listed *listed, bool *wanted) {
     struct group_note note;
     struct arena arena;
     arena_init_heap(&arena, NOTE_ARENA_CHUNK);
-    enum status status =
-        heeded_note(listed->triage->store, &listed->groups[listed->at], &arena, &note, listed->err);
+    enum status status = current_note(listed->triage->store, &listed->groups[listed->at], &arena,
+                                      &note, listed->err);
     *wanted = status == STATUS_OK && (listed->filter->states >> note.state & 1u);
     arena_free(&arena);
     return status;
 }
 
-/* Moves on to the next one in a state that is asked for, or to the end. */
+/* Advances to the next group in a wanted state, or to the end. */
 static enum status find_next(struct listed *listed) {
     enum status status = STATUS_OK;
     bool found = listed->filter->states == 0;
@@ -228,7 +233,8 @@ static enum status find_next(struct listed *listed) {
     return status;
 }
 
-/* The cursor is the place in the list of all: groups move in it as letters come and go. */
+/* The cursor is a position in the list of all groups; groups move in it as letters arrive and
+ * leave. */
 static void put_cursor(struct json_out *json, const struct listed *listed) {
     char text[CURSOR_SIZE];
     struct buf cursor;
@@ -238,6 +244,7 @@ static void put_cursor(struct json_out *json, const struct listed *listed) {
 }
 
 static enum status put_page(struct listed *listed, struct buf *out) {
+    assert(listed->at <= listed->count);
     struct json_out json = json_out(out);
     json_open(&json, '{');
     json_key(&json, "groups");
@@ -264,7 +271,7 @@ enum status group_list(struct triage *triage, const struct group_filter *filter,
     struct group *groups;
     uint64_t from = 0;
     if (filter->cursor.len > 0 && !bytes_u64(filter->cursor, &from))
-        return err_set(err, STATUS_INVALID, "cursor: it is not from a page before");
+        return err_set(err, STATUS_INVALID, "cursor: not a cursor of a previous page");
     if (triage->arrivals)
         arrivals_read(triage->arrivals);
     arena_init_heap(&arena, GROUP_ARENA_CHUNK);
@@ -336,6 +343,7 @@ static void apply(const struct group_change *change, struct wall now, struct gro
 
 static enum status save(struct triage *triage, const struct group *group, struct group_note *note,
                         const struct group_change *change, struct arena *arena, struct err *err) {
+    assert(group->dlq_count > 0);
     char name[FINGERPRINT_TEXT_SIZE];
     struct audit_entry entry = {.who = change->who, .what = "group", .why = change->why};
     audit_begin(triage, &entry);

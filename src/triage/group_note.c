@@ -1,3 +1,6 @@
+/* group_note: the stored form of a group's note (SPACE_GROUP, by fingerprint). */
+#include <assert.h>
+
 #include "base/json.h"
 #include "core/fingerprint.h"
 #include "triage/group.h"
@@ -9,6 +12,7 @@ static const char *const state_words[] = {GROUP_STATE_LIST(GROUP_TEXT)};
 #undef GROUP_TEXT
 
 const char *group_state_text(enum group_state state) {
+    assert(state < GROUP_STATE_COUNT);
     return state_words[state];
 }
 
@@ -49,6 +53,7 @@ static void put_time(struct json_out *json, const char *key, struct wall at) {
 }
 
 static void put_note(const struct group_note *note, struct buf *out) {
+    assert(note->version_count <= GROUP_VERSIONS_MAX);
     struct json_out json = json_out(out);
     json_open(&json, '{');
     put_text(&json, "note", note->note);

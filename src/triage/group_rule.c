@@ -1,5 +1,5 @@
-/* group_rule: a group as a rule of classify. The masked message becomes a pattern: what the
- * fingerprint passes over, the pattern passes over too. */
+/* group_rule: makes a classify rule of a group. The masked message becomes a regular expression in
+ * which each mask of the fingerprint is a wildcard. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static size_t mask_at(struct bytes text) {
     return 0;
 }
 
-/* A long message is told by its beginning; a mask is never cut in two. */
+/* Uses only the beginning of a long message, without cutting a mask in two. */
 static struct bytes shorten(struct bytes masked, bool *whole) {
     struct bytes text = bytes_clip(masked, PATTERN_TEXT_MAX);
     *whole = text.len == masked.len;
@@ -70,7 +70,7 @@ static bool matches(struct bytes pattern, struct bytes message) {
 
 /* ---- the rule ---- */
 
-/* A JSON string is a YAML string too. */
+/* A JSON string is also valid YAML. */
 static void put_quoted(struct buf *out, const char *before, struct bytes text) {
     struct json_out json = json_out(out);
     buf_str(out, before);
@@ -105,14 +105,14 @@ static enum status put_rule(const struct envelope *sample, enum verdict verdict,
     struct buf pattern;
     if (sample->error_type.len == 0 && sample->error_message.len == 0)
         return err_set(err, STATUS_INVALID,
-                       "its failures have neither error_type nor error_message to be told by");
+                       "the group's failures have neither error_type nor error_message");
     buf_init_heap(&pattern, PATTERN_MAX);
     if (sample->error_message.len > 0)
         put_pattern(sample->error_message, &pattern);
     enum status status = STATUS_OK;
     if (pattern.len > 0 && !matches(buf_view(&pattern), sample->error_message))
         status = err_set(err, STATUS_INVALID,
-                         "no pattern could be made of its message that matches letter %.*s",
+                         "cannot make a pattern of the error message that matches letter %.*s",
                          BYTES_ARG(sample->letter_id));
     if (status == STATUS_OK) {
         put_when(sample, buf_view(&pattern), out);
@@ -131,7 +131,7 @@ static enum status find_sample(struct triage *triage, uint64_t fingerprint, stru
     arena_init_heap(&arena, RULE_ARENA_CHUNK);
     enum status status = group_collect(triage->store, BYTES_NONE, &arena, &groups, &count, err);
     if (status == STATUS_OK)
-        status = err_set(err, STATUS_NOT_FOUND, "there is no group %s",
+        status = err_set(err, STATUS_NOT_FOUND, "group %s does not exist",
                          fingerprint_text(fingerprint, text));
     for (size_t i = 0; i < count; i++)
         if (groups[i].fingerprint == fingerprint)

@@ -1,4 +1,4 @@
-/* group_sample: the letter that shows what the letters of a group died of. */
+/* group_sample: finds a readable letter of a group, as the example of its failure. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 
 enum {
     SAMPLE_ARENA_CHUNK = 64 * 1024,
-    SAMPLE_ROWS = 16, /* letters that are looked at while they cannot be read */
+    SAMPLE_ROWS = 16, /* letters tried until one is readable */
     NUMBER_SIZE = 24,
 };
 
@@ -15,7 +15,7 @@ static bool is_damage(enum status status) {
     return status == STATUS_CORRUPT || status == STATUS_IO;
 }
 
-/* By its id, or its number where not even that can be read. */
+/* By its id, or its sequence number if the id cannot be read either. */
 static void name_damaged(struct buf *out, struct bytes id, uint64_t seq) {
     char number[NUMBER_SIZE];
     if (!out)
@@ -27,7 +27,8 @@ static void name_damaged(struct buf *out, struct bytes id, uint64_t seq) {
     json_put(&json, id.len > 0 ? id : bytes_of(number));
 }
 
-/* From its row: the envelope of a letter whose body is damaged can still be read. NULL: not. */
+/* The envelope of a letter from its row, which is readable even if the body is damaged. NULL: not.
+ */
 static struct message *row_sample(const struct letters_row *row) {
     struct message *held = message_new();
     held->seq = row->seq;
@@ -38,7 +39,8 @@ static struct message *row_sample(const struct letters_row *row) {
     return NULL;
 }
 
-/* The newest one that the query finds and that can be read. `bad`: this one was found damaged. */
+/* The newest readable letter that the query finds. `bad`: number of a letter known to be damaged.
+ */
 static enum status newest(struct store *store, const struct letters_query *query, uint64_t bad,
                           struct message **out, struct buf *damaged, struct err *err) {
     struct letters_page page;

@@ -1,4 +1,6 @@
-/* group_watch: which groups are news, and notes that follow the letters. */
+/* group_watch: finds new and returned groups, and updates the notes as letters arrive. */
+#include <assert.h>
+
 #include "base/log.h"
 #include "core/fingerprint.h"
 #include "triage/audit.h"
@@ -6,7 +8,7 @@
 
 enum { FAILURE_MAX = 200 };
 
-/* ---- the note follows the letters ---- */
+/* ---- updating notes ---- */
 
 static enum status note_returned(struct triage *triage, const struct group *group,
                                  const struct group_note *note, struct arena *arena,
@@ -24,6 +26,7 @@ static enum status note_returned(struct triage *triage, const struct group *grou
 }
 
 static bool add_version(struct group_note *note, struct bytes version) {
+    assert(note->version_count <= GROUP_VERSIONS_MAX);
     if (version.len == 0 || note->version_count == GROUP_VERSIONS_MAX)
         return false;
     for (size_t i = 0; i < note->version_count; i++)
@@ -45,8 +48,8 @@ static struct bytes failure_of(const struct envelope *letter, struct arena *aren
     return copy;
 }
 
-/* Also says in *failure what the newest letter died of. Where that is not known, or the note cannot
- * be written now, the group is news all the same. */
+/* Also sets *failure to the newest letter's failure. If that cannot be read, or the note cannot be
+ * written now, the group is reported all the same. */
 static void note_version(struct triage *triage, const struct group *group, struct group_note *note,
                          struct bytes *failure, struct arena *arena) {
     struct store *store = triage->store;
@@ -76,17 +79,18 @@ struct watch {
     size_t count;
 };
 
-static void tell(struct watch *watch, const struct group *group, struct bytes failure,
-                 bool returned) {
+static void report(struct watch *watch, const struct group *group, struct bytes failure,
+                   bool returned) {
+    assert(watch->news);
     watch->news[watch->count++] = (struct group_news){.fingerprint = group->fingerprint,
                                                       .dlq = group->first_dlq,
                                                       .returned = returned,
                                                       .failure = failure};
 }
 
-/* The note as it is now, and it follows the letters. */
-static enum status follow(struct watch *watch, const struct group *group, struct group_note *note,
-                          struct bytes *failure, struct err *err) {
+/* Reads the note and updates it, under triage->notes. */
+static enum status update_note(struct watch *watch, const struct group *group,
+                               struct group_note *note, struct bytes *failure, struct err *err) {
     pthread_mutex_lock(&watch->triage->notes);
     enum status status =
         group_note_get(watch->triage->store, group->fingerprint, watch->arena, note, err);
@@ -98,20 +102,20 @@ static enum status follow(struct watch *watch, const struct group *group, struct
     return status;
 }
 
-static enum status look(struct watch *watch, const struct group *group, struct err *err) {
+static enum status check_group(struct watch *watch, const struct group *group, struct err *err) {
     struct group_note note;
     struct bytes failure = BYTES_NONE;
-    enum status status = follow(watch, group, &note, &failure, err);
+    enum status status = update_note(watch, group, &note, &failure, err);
     if (status != STATUS_OK)
         return status;
     if (note.returned_at.ms > watch->since.ms)
-        tell(watch, group, failure, true);
+        report(watch, group, failure, true);
     else if (group->first_seen.ms > watch->since.ms && note.state != GROUP_MUTED)
-        tell(watch, group, failure, false);
+        report(watch, group, failure, false);
     return STATUS_OK;
 }
 
-/* A group to which nothing has come of late is no news, whatever is noted of it. */
+/* A group without a recent letter is not reported, whatever its note says. */
 size_t group_watch(struct triage *triage, int64_t within_ms, struct arena *arena,
                    struct group_news **out) {
     struct group *groups;
@@ -124,7 +128,8 @@ size_t group_watch(struct triage *triage, int64_t within_ms, struct arena *arena
     watch.news = arena_alloc(arena, (count + 1) * sizeof *watch.news);
     for (size_t i = 0; i < count; i++) {
         struct err err;
-        if (groups[i].last_seen.ms > watch.since.ms && look(&watch, &groups[i], &err) != STATUS_OK)
+        if (groups[i].last_seen.ms > watch.since.ms &&
+            check_group(&watch, &groups[i], &err) != STATUS_OK)
             log_warn("groups: %s", err.text);
     }
     *out = watch.news;

@@ -1,5 +1,8 @@
+/* import: reads lines, and commits the letters in batches with the audit entry. A letter and its
+ * original body are in one commit. If a batch is refused, its letters are committed one by one. */
 #include "triage/import.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -30,7 +33,7 @@ void import_result_free(struct import_result *result) {
     buf_free(&result->refused_list);
 }
 
-/* ---- what is told ---- */
+/* ---- the result ---- */
 
 static void name_line(struct buf *list, uint64_t line, const char *key, struct bytes text,
                       const char *state) {
@@ -53,7 +56,7 @@ static void refuse(struct import *import, uint64_t line, const char *why) {
         name_line(&import->result->refused_list, line, "why", bytes_of(why), NULL);
 }
 
-/* ---- what is held already ---- */
+/* ---- letters that are held already ---- */
 
 static bool is_same(const struct message *held, const struct letter_line *letter) {
     struct buf a, b;
@@ -77,7 +80,7 @@ static void note_present(struct import *import, const struct pending *pending,
                   state_text(held->envelope.state));
 }
 
-/* OK: it is not held. CONFLICT: it has been counted. */
+/* OK: not held. CONFLICT: it is, and has been counted. */
 static enum status check_held(struct import *import, const struct pending *pending) {
     struct store *store = import->triage->store;
     const struct envelope *envelope = &pending->letter.envelope;
@@ -122,8 +125,9 @@ static struct store_op original_op(const struct pending *pending) {
                                       .expires = WALL_NEVER}};
 }
 
-/* The letters from..to with their originals and the audit, all or none. */
+/* Commits the letters from..to with their originals and the audit entry. */
 static enum status commit(struct import *import, size_t from, size_t to) {
+    assert(from < to && to <= import->count);
     struct store_op *ops = memory_array(2 * (to - from) + 1, sizeof *ops);
     struct arena arena;
     size_t count = 0;
@@ -139,14 +143,14 @@ static enum status commit(struct import *import, size_t from, size_t to) {
     for (size_t i = 0; i < count && status == STATUS_OK; i++)
         if (ops[i].kind == STORE_PUT) {
             import->result->imported += !ops[i].duplicate;
-            import->result->present += ops[i].duplicate; /* twice in one batch */
+            import->result->present += ops[i].duplicate; /* a duplicate within the batch */
         }
     arena_free(&arena);
     free(ops);
     return status;
 }
 
-/* One that cannot be put must not keep its neighbours out. */
+/* One letter that is refused must not prevent the others. */
 static enum status commit_each(struct import *import) {
     for (size_t i = 0; i < import->count; i++) {
         enum status status = commit(import, i, i + 1);
@@ -159,6 +163,7 @@ static enum status commit_each(struct import *import) {
 }
 
 static enum status flush(struct import *import) {
+    assert(import->count <= BATCH_LETTERS);
     enum status status = import->count > 0 ? commit(import, 0, import->count) : STATUS_OK;
     if (status == STATUS_CONFLICT)
         status = commit_each(import);
@@ -171,13 +176,14 @@ static enum status flush(struct import *import) {
 /* ---- lines ---- */
 
 static enum status take_line(struct import *import, struct bytes line) {
+    assert(import->count < BATCH_LETTERS);
     if (bytes_trim(line).len == 0)
         return STATUS_OK;
     struct pending *pending = &import->pending[import->count];
     struct err why;
     pending->line = ++import->result->lines;
     arena_init_heap(&pending->arena, LINE_ARENA_CHUNK);
-    line = arena_dup(&pending->arena, line); /* the frame's memory is used again */
+    line = arena_dup(&pending->arena, line); /* the frame's buffer is reused */
     if (letter_line_read(line, &pending->arena, &pending->letter, &why) != STATUS_OK) {
         refuse(import, pending->line, why.text);
         arena_free(&pending->arena);
@@ -223,7 +229,7 @@ static enum status take_frames(struct import *import, struct bytes data) {
     return status;
 }
 
-/* The audit announced what was about to be imported; this is what was. */
+/* The audit entry counts letters before they are committed; this corrects it. */
 static enum status close_audit(struct import *import) {
     struct arena arena;
     if (import->entry.count == import->result->imported)

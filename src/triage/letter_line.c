@@ -1,3 +1,4 @@
+/* letter_line: see the header. */
 #include "triage/letter_line.h"
 
 #include <sodium.h>
@@ -10,7 +11,7 @@ enum { ID_MAX = 255, ORIGINAL_ARENA_CHUNK = 64 * 1024 };
 
 /* ---- writing ---- */
 
-/* One member more before the end of an object. */
+/* Replaces the closing brace by one more member. */
 static void put_original(struct bytes original, struct buf *out) {
     out->len--;
     buf_str(out, ",\"original_base64\":\"");
@@ -43,10 +44,10 @@ static enum status read_base64(struct json value, const char *what, struct arena
     struct bytes text;
     struct buf decoded;
     if (!json_string(value, arena, &text))
-        return err_set(err, STATUS_INVALID, "%s is no text", what);
+        return err_set(err, STATUS_INVALID, "%s is not a string", what);
     buf_init_fixed(&decoded, arena_alloc(arena, text.len + 1), text.len + 1);
     if (!base64_decode(text, &decoded))
-        return err_set(err, STATUS_INVALID, "%s is no base64", what);
+        return err_set(err, STATUS_INVALID, "%s is not base64", what);
     *out = buf_view(&decoded);
     return STATUS_OK;
 }
@@ -59,8 +60,7 @@ static bool is_the_body(const struct letter_line *line, struct bytes body) {
     return line->envelope.size == body.len && strcmp(hex, line->envelope.content_hash) == 0;
 }
 
-/* Version 0.1 wrote bodies of text/json and +json as texts: the hash tells which of the two it is.
- */
+/* Version 0.1 wrote bodies of text/json and +json as strings: the hash tells which form it is. */
 static bool is_text_of_old(const struct letter_line *line, struct json body, struct arena *arena,
                            struct bytes *text) {
     return body.type == JSON_STRING && line->envelope.content_hash[0] &&
@@ -84,28 +84,27 @@ static enum status read_body(struct json message, struct arena *arena, struct le
     }
     return json_string(body, arena, &line->body)
                ? STATUS_OK
-               : err_set(err, STATUS_INVALID, "the body is neither JSON nor a text");
+               : err_set(err, STATUS_INVALID, "the body is neither JSON nor a string");
 }
 
 static enum status check_body(const struct letter_line *line, struct err *err) {
     if (!line->envelope.content_hash[0] || is_the_body(line, line->body))
         return STATUS_OK;
-    return err_set(err, STATUS_INVALID,
-                   "the body is not the one that content_hash was made of: it is damaged");
+    return err_set(err, STATUS_INVALID, "the body does not match content_hash: it is damaged");
 }
 
 static enum status check_letter(struct json object, struct arena *arena, struct envelope *envelope,
                                 struct err *err) {
     struct json id;
     if (!lifecycle_is_letter(envelope->state))
-        return err_set(err, STATUS_INVALID, "it is no letter: its state is %s",
+        return err_set(err, STATUS_INVALID, "not a letter: its state is %s",
                        state_text(envelope->state));
     if (!json_get(object, "id", &id) || !json_string(id, arena, &envelope->letter_id) ||
         envelope->letter_id.len == 0 || envelope->letter_id.len > ID_MAX ||
         envelope->id.len > ID_MAX)
-        return err_set(err, STATUS_INVALID, "its id is missing or too long");
+        return err_set(err, STATUS_INVALID, "the id is missing or too long");
     if (envelope->dlq.len == 0 || envelope->dead_at.ms == WALL_NEVER.ms)
-        return err_set(err, STATUS_INVALID, "its dlq or dead_at is missing");
+        return err_set(err, STATUS_INVALID, "dlq or dead_at is missing");
     if (envelope->state == STATE_REPLAYING)
         lifecycle_recall(envelope);
     return STATUS_OK;
@@ -117,7 +116,7 @@ enum status letter_line_read(struct bytes text, struct arena *arena, struct lett
     *out = (struct letter_line){.original = BYTES_NONE};
     if (envelope_decode(text, arena, &out->envelope, err) != STATUS_OK)
         return err ? (err->status = STATUS_INVALID) : STATUS_INVALID;
-    json_parse(text, &object, NULL); /* envelope_decode has checked it */
+    json_parse(text, &object, NULL); /* envelope_decode has parsed it before */
     json_get(object, "message", &message);
     enum status status = check_letter(object, arena, &out->envelope, err);
     if (status == STATUS_OK)

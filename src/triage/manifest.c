@@ -1,3 +1,4 @@
+/* manifest: see the header. */
 #include "triage/manifest.h"
 
 #include <string.h>
@@ -73,5 +74,5 @@ enum status manifest_read(struct bytes text, struct arena *arena, struct manifes
                  read_time(object, "last_dead_at", arena, &out->last_dead_at) &&
                  read_time(object, "written_at", arena, &out->written_at) &&
                  read_hash(object, arena, out->sha256);
-    return known ? STATUS_OK : err_set(err, STATUS_INVALID, "it is no manifest of an archive");
+    return known ? STATUS_OK : err_set(err, STATUS_INVALID, "not the manifest of an archive");
 }

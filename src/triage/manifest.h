@@ -1,5 +1,5 @@
-/* manifest: what an archive file holds, in a small JSON file beside it, so that archives can be
- * listed and checked without being unfolded. */
+/* manifest: a small JSON file beside each archive, by which archives are listed and verified
+ * without being decompressed. */
 #ifndef TRIAGE_MANIFEST_H
 #define TRIAGE_MANIFEST_H
 
@@ -13,7 +13,7 @@
 enum { MANIFEST_MAX = 64 * 1024, MANIFEST_HEX_SIZE = 65 };
 
 struct manifest {
-    struct bytes file; /* the archive's name, without its folder */
+    struct bytes file; /* the archive's file name, without its directory */
     struct bytes dlq;  /* empty: letters of several */
     uint64_t letters;
     uint64_t bytes; /* of the file */
@@ -22,12 +22,12 @@ struct manifest {
 };
 
 void manifest_put(const struct manifest *manifest, struct json_out *json);
-/* INVALID: it is not what manifest_put writes, or names a file in another folder. Slices of the
- * text and of the arena. */
+/* INVALID: not a text of manifest_put, or it names a file in another directory. Slices of the text
+ * and of the arena. */
 enum status manifest_read(struct bytes text, struct arena *arena, struct manifest *out,
                           struct err *err);
-/* Whether the bytes of an archive are those that the manifest beside it was written for; OK when
- * there is none. CORRUPT: they are not. INVALID: the manifest is none. */
+/* Verifies the bytes of an archive against the manifest beside it; OK if there is no manifest.
+ * CORRUPT: they differ. INVALID: the manifest cannot be read. */
 enum status manifest_check(const char *path, struct bytes data, struct err *err);
 
 #endif

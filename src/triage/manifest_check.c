@@ -1,4 +1,4 @@
-/* manifest_check: an archive held against its manifest. */
+/* manifest_check: verifies an archive against its manifest. */
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 enum { CHECK_ARENA_CHUNK = 4096 };
 
-/* The manifest's text; 0: there is none. */
+/* Reads the manifest; 0: there is none. */
 static size_t read_beside(struct bytes path, char *text, size_t size) {
     struct bytes stem = bytes_cut(path, 0, path.len - (sizeof ARCHIVE_SUFFIX - 1));
     char *name;
@@ -43,8 +43,8 @@ enum status manifest_check(const char *path, struct bytes data, struct err *err)
     enum status status = manifest_read((struct bytes){text, len}, &arena, &manifest, err);
     if (status == STATUS_OK && !is_same(&manifest, data))
         status = err_set(err, STATUS_CORRUPT,
-                         "it is not the file that its manifest was written for (%llu letters in "
-                         "%llu bytes): it is damaged",
+                         "the file does not match its manifest (%llu letters in %llu bytes): it is "
+                         "damaged",
                          (unsigned long long)manifest.letters, (unsigned long long)manifest.bytes);
     arena_free(&arena);
     return status;

@@ -1,3 +1,4 @@
+/* orphan_removal: see the header. */
 #include "triage/orphan_removal.h"
 
 #include <assert.h>
@@ -12,7 +13,7 @@ struct removal {
     struct store_op *op;
 };
 
-/* Where it dies when its policy is not known. */
+/* The DLQ of a message whose queue has no policy any more. */
 static struct bytes dlq_of(struct message *held) {
     static const char suffix[] = ".dlq";
     const struct envelope *envelope = &held->envelope;
@@ -25,9 +26,10 @@ static struct bytes dlq_of(struct message *held) {
     return (struct bytes){name, len + sizeof suffix - 1};
 }
 
-/* As the engine makes one (engine/removal.c, judge_bury). */
+/* The same changes as the engine's (engine/removal.c, judge_bury). */
 static void make_letter(struct triage *triage, const struct orphan_order *order,
                         struct message *held) {
+    assert(LIVE >> held->envelope.state & 1u);
     struct envelope *envelope = &held->envelope;
     struct wall now = triage_now(triage).wall;
     char id[UUID_TEXT_SIZE];
@@ -50,7 +52,8 @@ static void make_letter(struct triage *triage, const struct orphan_order *order,
     envelope->closes_key = order->bury && envelope->key.ptr;
 }
 
-/* The letter's body stays as it is. False: it is not to be changed, and *outcome says why. */
+/* Reads the message without its body, which stays unchanged. False: it must not be changed;
+ * *outcome says why. */
 static bool load(struct triage *triage, uint64_t seq, struct removal *removal) {
     struct store *store = triage->store;
     struct err *outcome = removal->outcome;
@@ -97,7 +100,7 @@ enum status orphan_remove(struct triage *triage, const struct orphan_order *orde
     }
     for (size_t i = 0; i < count; i++) {
         if (status == STATUS_OK && removals[i].op && removals[i].op->skipped)
-            err_set(&each[i], STATUS_CONFLICT, "it does not wait any more");
+            err_set(&each[i], STATUS_CONFLICT, "it is no longer waiting");
         message_free(removals[i].held);
     }
     arena_free(&arena);

@@ -1,4 +1,7 @@
+/* pace: the send rate of a replay. See the header. */
 #include "triage/pace.h"
+
+#include <assert.h>
 
 static double ramp_foot(double target) {
     double foot = target / 10 > PACE_RAMP_FLOOR ? target / 10 : PACE_RAMP_FLOOR;
@@ -6,6 +9,7 @@ static double ramp_foot(double target) {
 }
 
 void pace_begin(struct pace *pace, double target, bool ramp, struct mono now) {
+    assert(target >= 0);
     *pace = (struct pace){.target = target, .ramp = ramp, .began = now, .due_ms = (double)now.ms};
 }
 
@@ -51,6 +55,7 @@ struct mono pace_next(const struct pace *pace) {
 }
 
 double pace_estimate(double target, bool ramp, uint64_t count) {
+    assert(target >= 0);
     double left = (double)count, seconds = 0;
     if (target <= 0)
         return 0;

@@ -1,5 +1,7 @@
+/* query: parses filter words into a store_query, and writes pages of rows. */
 #include "triage/query.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/suggest.h"
@@ -35,20 +37,19 @@ static const char *const state_words[] = {STATE_LIST(WORD_TEXT)};
 static const char *const cause_words[] = {CAUSE_LIST(WORD_TEXT)};
 #undef WORD_TEXT
 
-/* A word that is none of a fixed list: the nearest, or all of them. */
+/* An unknown word: suggests the nearest, or lists all. */
 static enum status not_among(const struct value *value, struct bytes text, const char *const *words,
                              size_t count) {
     const char *nearest = suggest_nearest(text, words, count);
     if (nearest)
-        return err_set(value->err, STATUS_INVALID,
-                       "%.*s: there is no \"%.*s\"; did you mean \"%s\"?", BYTES_ARG(value->word),
-                       BYTES_ARG(text), nearest);
+        return err_set(value->err, STATUS_INVALID, "%.*s: unknown \"%.*s\"; did you mean \"%s\"?",
+                       BYTES_ARG(value->word), BYTES_ARG(text), nearest);
     char memory[256];
     struct buf all;
     buf_init_fixed(&all, memory, sizeof memory);
     for (size_t i = 0; i < count; i++)
         buf_printf(&all, "%s%s", i ? ", " : "", words[i]);
-    return err_set(value->err, STATUS_INVALID, "%.*s: there is no \"%.*s\"; it is one of %s",
+    return err_set(value->err, STATUS_INVALID, "%.*s: unknown \"%.*s\"; expected one of %s",
                    BYTES_ARG(value->word), BYTES_ARG(text), buf_cstr(&all));
 }
 
@@ -87,7 +88,7 @@ static enum status read_time(const struct value *value, struct wall *out) {
         return STATUS_OK;
     if (!duration_parse(value->text, &ago_ms))
         return wrong(value, "a time (2026-01-31T12:00:00Z) or how long ago (6h)");
-    /* Before 1970 there is nothing, and 0 would mean "open". */
+    /* 0 would mean "open", so that the earliest time is 1. */
     out->ms = ago_ms < value->now.ms ? value->now.ms - ago_ms : 1;
     return STATUS_OK;
 }
@@ -116,7 +117,7 @@ static enum status set_escalated(struct query *query, const struct value *value)
     return STATUS_OK;
 }
 
-/* Several conditions in jq must all hold. */
+/* Several jq conditions are joined with `and`. */
 static void add_where(struct query *query, struct bytes program, struct arena *arena) {
     struct buf both;
     buf_init_heap(&both, WHERE_MAX);
@@ -132,7 +133,7 @@ static enum status set_where(struct query *query, const struct value *value) {
     return STATUS_OK;
 }
 
-/* The store has no column for it, so the envelopes are looked at. */
+/* The store has no column for it, so it becomes a jq filter on the envelopes. */
 static enum status set_task_type(struct query *query, const struct value *value) {
     struct buf program;
     if (value->text.len > TASK_TYPE_MAX || !bytes_is_utf8(value->text))
@@ -151,8 +152,7 @@ static enum status set_limit(struct query *query, const struct value *value) {
     if (!bytes_u64(value->text, &number) || number == 0)
         return wrong(value, "a number of rows");
     if (number > QUERY_LIMIT_MAX)
-        return err_set(value->err, STATUS_INVALID,
-                       "limit: %.*s is more than %d, the most rows of a page",
+        return err_set(value->err, STATUS_INVALID, "limit: %.*s exceeds the maximum of %d rows",
                        BYTES_ARG(value->text), QUERY_LIMIT_MAX);
     query->filter.limit = (size_t)number;
     return STATUS_OK;
@@ -162,7 +162,7 @@ static enum status set_limit(struct query *query, const struct value *value) {
 
 typedef enum status set_fn(struct query *query, const struct value *value);
 
-/* A word either has a reader or is a text that stands in the query as it is. */
+/* A word has either a parser, or an offset in struct query where its text is stored. */
 struct word {
     const char *name;
     set_fn *set;
@@ -219,7 +219,7 @@ enum status query_set(struct query *query, struct bytes name, struct bytes value
         return no_such_word(name, err);
     /* An empty variable in a script must not widen the filter to everything. */
     if (value.len == 0 && !bytes_is(name, "cursor"))
-        return err_set(err, STATUS_INVALID, "%s: a value is missing", word->name);
+        return err_set(err, STATUS_INVALID, "%s: missing value", word->name);
     if (word->set)
         return word->set(query, &(struct value){name, value, now, arena, err});
     *(struct bytes *)(void *)((char *)query + word->text_at) = value;
@@ -236,10 +236,10 @@ void query_finish(struct query *query) {
 struct listing {
     const struct query *query;
     struct json_out out;
-    struct buf damaged; /* ids of rows that cannot be read, as JSON texts with commas */
+    struct buf damaged; /* ids of unreadable rows, as JSON strings with commas */
 };
 
-/* The id of a row that cannot be read, or its number where not even that can be. */
+/* The id of an unreadable row, or its sequence number if the id cannot be read either. */
 static void put_damaged(struct buf *out, const struct letters_row *row) {
     char number[NUMBER_SIZE];
     struct json_out json = json_out(out);
@@ -322,6 +322,7 @@ static enum status list_rows(struct store *store, struct jq *jq, const struct qu
 
 enum status query_run(struct store *store, struct jq *jq, const struct query *query,
                       struct buf *out, struct err *err) {
+    assert(query->filter.limit > 0 && (jq || query->where.len == 0));
     size_t before = out->len;
     struct listing listing = {.query = query, .out = json_out(out)};
     struct arena arena;

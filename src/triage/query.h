@@ -1,4 +1,4 @@
-/* query: what people ask of the store: filters from words, pages, one envelope, why it is here. */
+/* query: lists of letters and messages: filters given as words, pages, rows as JSON. */
 #ifndef TRIAGE_QUERY_H
 #define TRIAGE_QUERY_H
 
@@ -9,39 +9,39 @@
 enum {
     QUERY_LIMIT_DEFAULT = 50,
     QUERY_LIMIT_MAX = 1000,
-    QUERY_WHERE_SCAN_MAX = 100000, /* letters that a `where` looks at for one page … */
-    QUERY_WHERE_MS = 10 * 1000     /* … and for how long */
+    QUERY_WHERE_SCAN_MAX = 100000, /* letters that a `where` examines for one page … */
+    QUERY_WHERE_MS = 10 * 1000     /* … and the time that it may take */
 };
 
-/* A filter as words, "name" → "value": the URL's query parameters and the CLI's options are the
+/* A filter as words, "name" → "value": the URL's query parameters and the CLI's options use the
  * same words (DESIGN §6). since and until take RFC 3339 or a duration ("6h": that long ago). */
 struct query {
     struct letters_query filter;
     struct bytes where; /* jq on the envelope; empty: none */
-    /* Adds to a row what the store does not know; NULL: nothing. */
+    /* Completes a row with facts that the store does not have; NULL: none. */
     void (*complete)(void *arg, struct envelope *envelope);
     void *arg;
-    /* Whether nobody waits for the answer any more, asked while a `where` runs; NULL: somebody
-     * does. */
+    /* Whether the client has disconnected, polled while a `where` runs; NULL: it has not. */
     bool (*gone)(const void *asker);
     const void *asker;
-    struct clock *clock; /* for QUERY_WHERE_MS; NULL: there is no hurry */
+    struct clock *clock; /* for QUERY_WHERE_MS; NULL: no time limit */
 };
 
 enum query_scope { QUERY_LETTERS, QUERY_MESSAGES };
 
 void query_init(struct query *query, enum query_scope scope);
-/* INVALID: the word is unknown (with a "did you mean") or its value cannot be read. Texts are
+/* INVALID: the word is unknown (with a "did you mean"), or its value is malformed. Texts are
  * borrowed, or in the arena. */
 enum status query_set(struct query *query, struct bytes name, struct bytes value, struct wall now,
                       struct arena *arena, struct err *err);
-/* Letter lists show unresolved ones unless a state was given: call after the last query_set. */
+/* Call after the last query_set: lists of letters show unresolved letters unless a state was given.
+ */
 void query_finish(struct query *query);
 
-/* Appends {"letters":[…],"cursor":…} (or "messages"), with "behind" when lists lag, "skipped" when
- * a `where` failed on some, and "looked_at" when it stopped at its bounds: then the cursor goes on
- * from there. BUSY: nobody waits for it. May wait: not on an engine or HTTP thread. jq may be NULL
- * when there is no `where`. */
+/* Appends {"letters":[…],"cursor":…} (or "messages"), with "behind" if lists lag, "skipped" if a
+ * `where` failed on some letters, and "looked_at" if it stopped at its limits: the cursor then
+ * continues from there. BUSY: the client disconnected. May wait for the store: not on an engine or
+ * HTTP thread. jq may be NULL if there is no `where`. */
 enum status query_run(struct store *store, struct jq *jq, const struct query *query,
                       struct buf *out, struct err *err);
 

@@ -1,19 +1,23 @@
+/* queue_keeps: moves notes of SPACE_RESULT and SPACE_DONE from one queue to another, in batches. A
+ * note is added to the new queue and removed from the old one in the same commit, so that a crash
+ * neither loses nor duplicates it. */
 #include "triage/queue_keeps.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/json.h"
 
 enum {
     CHUNK = 16 * 1024,
-    KEYS_PAGE = 128,  /* names of small texts that are listed at once */
-    ANSWERS_PAGE = 8, /* the same of answers, which may be large */
+    KEYS_PAGE = 128,  /* small texts listed at a time */
+    ANSWERS_PAGE = 8, /* answers, which may be large, listed at a time */
     OPS_MAX = 2 * KEYS_PAGE + 1,
     BATCH_BYTES = STORE_COMMIT_BYTES / 4,
-    EXPIRY_STEP_MS = 1000, /* a time of expiry is found to the second, and never earlier */
+    EXPIRY_STEP_MS = 1000, /* precision of an expiry; never rounded down */
 };
 
-/* Longer than any time for which a text is kept: what has not expired by then never does. */
+/* Longer than any expiry: a text that has not expired by then never does. */
 #define LONGEST_MS (INT64_C(1000) * 365 * 24 * 3600 * 1000)
 
 struct keeps_move {
@@ -24,7 +28,7 @@ struct keeps_move {
     const char *space;
     struct wall now;
     struct err *err;
-    struct arena arena; /* of the batch */
+    struct arena arena; /* of the current batch */
     struct store_op ops[OPS_MAX];
     size_t count;
     size_t bytes;
@@ -36,7 +40,7 @@ static enum status kept_at(struct keeps_move *move, uint32_t queue, struct bytes
     return letters_note(store->letters, queue, move->space, name, at, arena, value, move->err);
 }
 
-/* Whether it is still kept `ms` from now. */
+/* Whether the text will still be kept `ms` from now. */
 static enum status lasts(struct keeps_move *move, uint32_t queue, struct bytes name, int64_t ms,
                          bool *out) {
     struct arena arena;
@@ -49,7 +53,8 @@ static enum status lasts(struct keeps_move *move, uint32_t queue, struct bytes n
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-/* The store tells what is kept at a time, not until when: that is found by halving. */
+/* The store does not tell when a text expires, only what is kept at a given time: the expiry is
+ * found by bisection. */
 static enum status find_expiry(struct keeps_move *move, uint32_t queue, struct bytes name,
                                struct wall *out) {
     int64_t kept_ms = 0, gone_ms = EXPIRY_STEP_MS;
@@ -78,7 +83,7 @@ static bool is_later(struct wall a, struct wall b) {
     return b.ms != WALL_NEVER.ms && (a.ms == WALL_NEVER.ms || a.ms > b.ms);
 }
 
-/* An answer names its queue; the rest of it stays as it is, byte for byte. */
+/* Replaces the queue's name in an answer; every other byte stays. */
 static struct bytes renamed(struct keeps_move *move, struct bytes value) {
     struct json whole, queue;
     struct buf text;
@@ -109,6 +114,7 @@ static enum status flush(struct keeps_move *move) {
 
 static void add(struct keeps_move *move, uint32_t queue, struct bytes name, struct bytes value,
                 struct wall expires) {
+    assert(move->count < OPS_MAX);
     move->ops[move->count++] = (struct store_op){
         .kind = STORE_KEEP,
         .queue = queue,
@@ -116,7 +122,7 @@ static void add(struct keeps_move *move, uint32_t queue, struct bytes name, stru
     move->bytes += value.len;
 }
 
-/* Of what a list named, whichever queue keeps it. */
+/* Moves one text. The list names the texts of all queues, so it may be another queue's. */
 static enum status move_one(struct keeps_move *move, struct bytes listed) {
     struct bytes ours, theirs = BYTES_NONE, name = arena_dup(&move->arena, listed);
     struct wall expires, theirs_expire;
@@ -126,7 +132,7 @@ static enum status move_one(struct keeps_move *move, struct bytes listed) {
     status = find_expiry(move, move->from, name, &expires);
     if (status == STATUS_OK)
         status = kept_at(move, move->to, name, move->now, &move->arena, &theirs);
-    if (status == STATUS_OK) { /* the new queue keeps it, too */
+    if (status == STATUS_OK) { /* the new queue has one under this name, too */
         status = find_expiry(move, move->to, name, &theirs_expire);
         if (status != STATUS_OK || strcmp(move->space, SPACE_RESULT) == 0)
             return status;
@@ -171,6 +177,7 @@ static enum status move_space(struct keeps_move *move, const char *space, size_t
 
 enum status queue_keeps_move(struct triage *triage, const struct audit_entry *entry, uint32_t from,
                              uint32_t to, struct bytes name, struct err *err) {
+    assert(from != 0 && to != 0 && from != to);
     struct keeps_move move = {.triage = triage,
                               .entry = entry,
                               .from = from,
@@ -179,7 +186,7 @@ enum status queue_keeps_move(struct triage *triage, const struct audit_entry *en
                               .now = triage_steady_now(triage),
                               .err = err};
     arena_init_heap(&move.arena, CHUNK);
-    /* Answers first: a key leads to the answer of the message that succeeded under it. */
+    /* Answers first: an idempotency key refers to the answer of its message. */
     enum status status = move_space(&move, SPACE_RESULT, ANSWERS_PAGE);
     if (status == STATUS_OK)
         status = move_space(&move, SPACE_DONE, KEYS_PAGE);

@@ -1,15 +1,14 @@
-/* queue_keeps: the texts that are kept for a queue go with it when it gets another name: which
- * idempotency keys succeeded, and the answers that are kept. */
+/* queue_keeps: moves a queue's stored notes when it is renamed: idempotency keys that succeeded,
+ * and kept answers. */
 #ifndef TRIAGE_QUEUE_KEEPS_H
 #define TRIAGE_QUEUE_KEEPS_H
 
 #include "triage/audit.h"
 
-/* Moves them from the queue of number `from` to that of number `to`, whose name is `name`, each
- * with the time at which it expires (to the second). The audit entry is part of every commit. A key
- * that both queues remember is remembered until the later of both times; an answer for whose id the
- * new queue keeps one already stays where it is. After trouble or a kill, calling it again moves
- * the rest. Waits. */
+/* Moves the notes from queue number `from` to number `to`, whose name is `name`, each with its
+ * expiry (to the second). The audit entry is part of every commit. A key that both queues have is
+ * kept until the later of both times; an answer stays where it is if the new queue has one for its
+ * id already. After an error or a crash, calling it again moves the rest. Waits for the store. */
 enum status queue_keeps_move(struct triage *triage, const struct audit_entry *entry, uint32_t from,
                              uint32_t to, struct bytes name, struct err *err);
 

@@ -1,5 +1,7 @@
+/* queue_move: see the header for what a crash leaves behind. */
 #include "triage/queue_move.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +11,7 @@
 enum {
     CHUNK = 16 * 1024,
     NUMBER_SIZE = 24,
-    ROUNDS_MAX = 16, /* of asking for what the lists are behind with; each may wait 2 s */
+    ROUNDS_MAX = 16, /* passes over the list while it lags behind the commits; each may wait 2 s */
     BATCH_BYTES = STORE_COMMIT_BYTES / 4,
     LIVE = 1u << STATE_QUEUED | 1u << STATE_PENDING_RETRY,
     DECIDED = 1u << STATE_RESOLVED | 1u << STATE_DISCARDED,
@@ -55,11 +57,11 @@ enum status queue_move_holding(struct triage *triage, struct bytes queue, struct
 /* One message or letter of a batch. */
 struct moving {
     struct message *held;
-    bool letter;  /* that waits for people: put first, forgotten in a commit of its own */
-    bool free_id; /* only a decided letter of the new queue has its id */
-    bool copied; /* the new queue has this very letter: a kill ended a rename between two commits */
-    bool left;   /* it stays */
-    uint64_t copy; /* its number in the new queue; 0: it is not there */
+    bool letter;  /* pending_review: put first, forgotten in a later commit */
+    bool free_id; /* in the new queue only a decided letter has its id */
+    bool copied;  /* the new queue has this very letter: a rename crashed between the two commits */
+    bool left;    /* it stays in the old queue */
+    uint64_t copy; /* its sequence number in the new queue; 0: not there */
 };
 
 struct move {
@@ -68,7 +70,7 @@ struct move {
     struct bytes to;
     uint32_t from_number, to_number;
     struct queue_moved *moved;
-    struct arena *arena; /* the caller's: for what is named */
+    struct arena *arena; /* the caller's, for the ids of those that stay */
     struct err *err;
     struct moving batch[QUEUE_MOVE_PAGE];
     size_t count;
@@ -95,11 +97,12 @@ static void name_left(struct move *move, struct queue_left *left, struct bytes i
 }
 
 static void leave(struct move *move, struct moving *one, struct queue_left *left) {
+    assert(!one->left);
     one->left = true;
     name_left(move, left, one->held->envelope.id);
 }
 
-/* ---- ids that the new queue holds ---- */
+/* ---- ids that are taken in the new queue ---- */
 
 static enum status compare(struct move *move, struct moving *one) {
     struct store *store = move->triage->store;
@@ -122,7 +125,7 @@ static enum status compare(struct move *move, struct moving *one) {
     return STATUS_OK;
 }
 
-/* A decided letter of the batch itself has the id. */
+/* Whether an earlier, decided letter of the batch has the id. */
 static bool is_freed(const struct move *move, size_t place) {
     for (size_t i = 0; i < place; i++)
         if ((DECIDED >> move->batch[i].held->envelope.state & 1u) &&
@@ -131,7 +134,7 @@ static bool is_freed(const struct move *move, size_t place) {
     return false;
 }
 
-static enum status look_for_ids(struct move *move) {
+static enum status find_taken_ids(struct move *move) {
     struct store *store = move->triage->store;
     struct bytes ids[QUEUE_MOVE_PAGE];
     bool holds[QUEUE_MOVE_PAGE] = {false};
@@ -163,7 +166,7 @@ static struct store_op put_op(const struct move *move, const struct moving *one)
     struct envelope *envelope = &held->envelope;
     envelope->queue = move->to;
     envelope->dlq = renamed_dlq(move, envelope->dlq, &held->arena);
-    envelope->lease_ms = 0; /* of a queue that left the configuration: its lease is over */
+    envelope->lease_ms = 0; /* the queue is no longer configured, so its leases are over */
     return (struct store_op){.kind = STORE_PUT,
                              .queue = move->to_number,
                              .envelope = envelope,
@@ -178,7 +181,8 @@ static void count_moved(struct move *move, const struct moving *one) {
         move->moved->letters++;
 }
 
-/* Forgets copies whose originals were taken or replayed meanwhile, and stay. */
+/* Removes the copies of messages that stay, because the original was taken or replayed meanwhile.
+ */
 static enum status drop_copies(struct move *move, struct store_op *ops) {
     size_t count = 0;
     for (size_t i = 0; i < move->count; i++)
@@ -190,9 +194,9 @@ static enum status drop_copies(struct move *move, struct store_op *ops) {
     return count ? triage_commit(move->triage, ops, count, move->err) : STATUS_OK;
 }
 
-/* Puts everything into the new queue. Messages, and letters that are decided, are forgotten in the
- * same commit. A producer may push one of the ids at this very moment: a message that is equal to
- * it is then the same message, but a letter would lose its history. */
+/* First commit: puts everything into the new queue, and forgets messages and decided letters in the
+ * old one. If a producer pushes one of the ids at the same time, an equal message counts as the
+ * same message; a letter stays, since it would lose its history. */
 static enum status commit_puts(struct move *move, struct store_op *ops) {
     struct store_op *put[QUEUE_MOVE_PAGE], *forget[QUEUE_MOVE_PAGE];
     size_t count = 0;
@@ -220,7 +224,7 @@ static enum status commit_puts(struct move *move, struct store_op *ops) {
     return status;
 }
 
-/* Forgets the letters whose copies are durable. */
+/* Second commit: forgets the letters whose copies are durable. */
 static enum status commit_forgets(struct move *move, struct store_op *ops) {
     struct store_op *forget[QUEUE_MOVE_PAGE];
     size_t count = 0;
@@ -252,12 +256,14 @@ static void free_batch(struct move *move) {
     move->count = move->bytes = 0;
 }
 
-/* A kill between the commits leaves letters in both queues: the next rename knows them again. */
+/* A crash between the commits leaves letters in both queues; the next rename recognises them
+ * (`copied`). */
 static enum status commit_batch(struct move *move) {
+    assert(move->from_number != 0 && move->count <= QUEUE_MOVE_PAGE);
     struct arena arena;
     arena_init_heap(&arena, CHUNK);
     struct store_op *ops = arena_alloc(&arena, (2 * QUEUE_MOVE_PAGE + 1) * sizeof *ops);
-    enum status status = look_for_ids(move);
+    enum status status = find_taken_ids(move);
     if (status == STATUS_OK)
         status = commit_puts(move, ops);
     if (status == STATUS_OK)
@@ -269,7 +275,7 @@ static enum status commit_batch(struct move *move) {
     return status;
 }
 
-/* ---- what is in a batch ---- */
+/* ---- filling batches ---- */
 
 static void leave_damaged(struct move *move, const struct letters_row *row) {
     char number[NUMBER_SIZE];
@@ -285,10 +291,11 @@ static void leave_damaged(struct move *move, const struct letters_row *row) {
 }
 
 static enum status add(struct move *move, const struct letters_row *row) {
+    assert(move->count < QUEUE_MOVE_PAGE);
     struct store *store = move->triage->store;
     struct message *held;
     enum status status = letters_get_seq(store->letters, row->seq, &held, move->err);
-    if (status == STATUS_NOT_FOUND) /* it was moved before; the list is behind */
+    if (status == STATUS_NOT_FOUND) /* moved already; the list lags behind */
         return STATUS_OK;
     if (status == STATUS_CORRUPT || status == STATUS_IO) {
         leave_damaged(move, row);
@@ -312,12 +319,12 @@ static enum status add(struct move *move, const struct letters_row *row) {
                                                                         : STATUS_OK;
 }
 
-/* From the front again: what stays is met again. */
+/* A new pass from the front meets those that stay again, so they are counted anew. */
 static void begin_round(struct move *move) {
     move->moved->same_id.count = move->moved->damaged.count = move->moved->busy.count = 0;
 }
 
-/* Oldest first, so that the order of messages with one key stays. */
+/* Oldest first, to keep the order of messages with one key. */
 static enum status move_pages(struct move *move) {
     struct store *store = move->triage->store;
     struct letters_query query = {
@@ -334,7 +341,7 @@ static enum status move_pages(struct move *move) {
         status = letters_list(store->letters, &query, &arena, &page, move->err);
         for (size_t i = 0; status == STATUS_OK && i < page.count; i++)
             status = add(move, &page.rows[i]);
-        /* Behind the last page, what was not folded yet is asked for from the front. */
+        /* After the last page: if the list lags behind the commits, start again from the front. */
         bool last = status == STATUS_OK && !page.cursor.ptr;
         if (last)
             status = commit_batch(move);
@@ -347,7 +354,8 @@ static enum status move_pages(struct move *move) {
     return status;
 }
 
-/* The count that was written before the last messages were found to stay. */
+/* Corrects the count of the audit entry, which was written before it was known which messages stay.
+ */
 static enum status finish_audit(struct move *move) {
     struct arena arena;
     uint64_t count = move->moved->messages + move->moved->letters;
@@ -369,7 +377,7 @@ enum status queue_move_rename(struct triage *triage, struct audit_entry *entry, 
     *out = (struct queue_moved){0};
     move.from_number = number_of(store, entry->subject);
     move.to_number = store->vtable->queue_number(store, to);
-    /* Keys first: a message that is moved must not run again in the new queue. */
+    /* Idempotency keys first: a moved message must not be processed again in the new queue. */
     enum status status = STATUS_OK;
     if (move.from_number)
         status = queue_keeps_move(triage, entry, move.from_number, move.to_number, to, err);
@@ -385,6 +393,7 @@ enum status queue_move_rename(struct triage *triage, struct audit_entry *entry, 
 
 enum status queue_move_remove(struct triage *triage, struct audit_entry *entry,
                               const struct queue_holding *holding, struct err *err) {
+    assert(holding->waiting + holding->letters + holding->replaying == 0);
     struct arena arena;
     arena_init_heap(&arena, CHUNK);
     struct store_op ops[2] = {audit_op(entry, &arena)};

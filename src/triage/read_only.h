@@ -1,15 +1,14 @@
-/* read_only: a letter that was adopted by looking at it (adopt.h) is its broker's. What people or
- * rules decide about it would not be so there, so that they are refused until it is taken. */
+/* read_only: a letter adopted with mode: peek (adopt.h) still belongs to its broker. A decision
+ * about it would not take effect there, so it is refused until the message is taken. */
 #ifndef TRIAGE_READ_ONLY_H
 #define TRIAGE_READ_ONLY_H
 
 #include "base/status.h"
 #include "core/envelope.h"
 
-/* CONFLICT: says that the letter is read-only, and what would change that. `id` is how it was asked
- * for. */
+/* CONFLICT: the letter is read-only, with the remedy. `id` is the id in the request. */
 enum status read_only_refuse(const struct envelope *envelope, struct bytes id, struct err *err);
-/* CONFLICT: the same of `count` letters, none of which may be decided about. */
+/* CONFLICT: `count` letters are read-only. */
 enum status read_only_refuse_all(uint64_t count, struct err *err);
 
 #endif

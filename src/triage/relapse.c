@@ -1,5 +1,7 @@
+/* relapse: the failure guard of a replay. See the header. */
 #include "triage/relapse.h"
 
+#include <assert.h>
 #include <string.h>
 
 static int64_t number_of(struct mono at) {
@@ -12,6 +14,7 @@ void relapse_begin(struct relapse *relapse, struct mono now) {
 }
 
 static struct relapse_second *second_at(struct relapse *relapse, struct mono at) {
+    assert(at.ms >= 0);
     int64_t number = number_of(at);
     struct relapse_second *second = &relapse->seconds[number % RELAPSE_SECONDS];
     if (second->number != number)
@@ -26,6 +29,7 @@ uint64_t relapse_sent(struct relapse *relapse, struct mono now) {
 }
 
 void relapse_same(struct relapse *relapse, uint64_t number) {
+    assert(number <= relapse->sent);
     if (number > 0 && relapse->sent - number < RELAPSE_LAST_SENT)
         relapse->same[number % RELAPSE_LAST_SENT] = true;
 }
@@ -58,7 +62,7 @@ static struct relapse_second sum(const struct relapse *relapse, struct mono now)
     return all;
 }
 
-/* The same failure, letter by letter. */
+/* Whether too many of the last letters sent died of the failure that they had before. */
 static bool is_same(const struct relapse *relapse, struct buf *why) {
     uint64_t last = relapse->sent < RELAPSE_LAST_SENT ? relapse->sent : RELAPSE_LAST_SENT;
     uint64_t dead = 0;

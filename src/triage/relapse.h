@@ -1,9 +1,10 @@
-/* relapse: whether a replay makes things worse (SEMANTICS 12.1). Pure: time is an argument.
+/* relapse: the failure guard of a replay: whether it must be aborted (SEMANTICS 12.1). Pure: time
+ * is an argument.
  *
- * Of the letters sent in the last 30 s more than 5 %, and at least 3, are dead again; or of the
- * last 300 sent more than 1 %, and at least 3, are dead with the fingerprint that they had before;
- * or in the last 30 s at least as many letters came into the DLQs as the replay took out of them.
- */
+ * It must if more than 5 % (and at least 3) of the letters sent in the last 30 s are dead again; or
+ * if more than 1 % (and at least 3) of the last 300 sent are dead with the fingerprint that they
+ * had before; or if at least as many letters entered the DLQs in the last 30 s as the replay
+ * resolved. */
 #ifndef TRIAGE_RELAPSE_H
 #define TRIAGE_RELAPSE_H
 
@@ -19,30 +20,31 @@ enum {
 };
 
 struct relapse_second {
-    int64_t number;      /* of the second, on the monotonic clock */
-    uint64_t sent, dead; /* sent in it, and how many of those are dead again */
+    int64_t number;      /* number of the second, on the monotonic clock */
+    uint64_t sent, dead; /* sent in this second, and of those, dead again */
     uint64_t drained, refilled;
 };
 
 struct relapse {
     struct relapse_second seconds[RELAPSE_SECONDS];
-    struct mono since; /* what is counted */
-    /* By the letters' numbers, the last of which is `sent`: dead again of the same. */
+    struct mono since; /* start of counting */
+    /* By number of the letter, modulo RELAPSE_LAST_SENT: died again of the same failure. `sent` is
+     * the last number. */
     bool same[RELAPSE_LAST_SENT];
     uint64_t sent;
 };
 
-/* Forgets the seconds; the last letters sent stay known. */
+/* Clears the seconds; the last letters sent are kept. */
 void relapse_begin(struct relapse *relapse, struct mono now);
-/* One more letter is sent. Returns its number, from 1 on. */
+/* Counts a letter as sent. Returns its number, from 1 on. */
 uint64_t relapse_sent(struct relapse *relapse, struct mono now);
-/* One that was sent at `sent_at` is dead again. */
+/* Counts a letter that was sent at `sent_at` as dead again. */
 void relapse_dead(struct relapse *relapse, struct mono sent_at, struct mono now);
-/* … and has the fingerprint that it had before it was sent. 0: a letter without a number. */
+/* … with the fingerprint that it had before. 0: a letter without a number. */
 void relapse_same(struct relapse *relapse, uint64_t number);
 void relapse_drained(struct relapse *relapse, struct mono now, uint64_t count);
 void relapse_refilled(struct relapse *relapse, struct mono now, uint64_t count);
-/* True: it must stop; `why` says so in words. */
+/* True: the replay must be aborted; `why` gets the reason. */
 bool relapse_is_here(const struct relapse *relapse, struct mono now, struct buf *why);
 
 #endif

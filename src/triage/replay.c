@@ -1,4 +1,7 @@
+/* replay: names of states and outcomes. */
 #include "triage/replay.h"
+
+#include <assert.h>
 
 #define TEXT_OF_STATE(code, text)      [REPLAY_##code] = text,
 #define TEXT_OF_OUTCOME(code, c, text) [REPLAYED_##code] = text,
@@ -9,6 +12,7 @@ static const char *const outcomes[] = {REPLAY_OUTCOME_LIST(TEXT_OF_OUTCOME)};
 static const char chars[] = {REPLAY_OUTCOME_LIST(CHAR_OF_OUTCOME)};
 
 const char *replay_state_text(enum replay_state state) {
+    assert(state < REPLAY_STATE_COUNT);
     return states[state];
 }
 
@@ -22,10 +26,12 @@ bool replay_state_parse(struct bytes text, enum replay_state *out) {
 }
 
 const char *replay_outcome_text(enum replay_outcome outcome) {
+    assert(outcome < REPLAY_OUTCOME_COUNT);
     return outcomes[outcome];
 }
 
 char replay_outcome_char(enum replay_outcome outcome) {
+    assert(outcome < REPLAY_OUTCOME_COUNT);
     return chars[outcome];
 }
 

@@ -1,4 +1,4 @@
-/* replay: the words and figures of replays that everybody shares. */
+/* replay: the states and outcomes of replays, and what replays need from the rest of the server. */
 #ifndef TRIAGE_REPLAY_H
 #define TRIAGE_REPLAY_H
 
@@ -16,7 +16,7 @@
     X(ABORTED, "aborted")                                                                          \
     X(DONE, "done")
 
-/* What became of a letter: as one character in a part, and as a word. */
+/* The outcome of a letter: as one character in a part, and as a word. */
 #define REPLAY_OUTCOME_LIST(X)                                                                     \
     X(WAITING, '.', "not sent")                                                                    \
     X(SENT, 's', "sent")                                                                           \
@@ -41,46 +41,47 @@ const char *replay_outcome_text(enum replay_outcome outcome);
 char replay_outcome_char(enum replay_outcome outcome);
 bool replay_outcome_of_char(char c, enum replay_outcome *out);
 
-/* Counts of letters by outcome, and the sums that people are told. */
+/* Letters by outcome, and the sums that are shown. */
 struct replay_counts {
     uint64_t by[REPLAY_OUTCOME_COUNT];
 };
-uint64_t replay_sent(const struct replay_counts *counts);    /* handed to the engine, ever */
-uint64_t replay_skipped(const struct replay_counts *counts); /* never sent, and never will be */
+uint64_t replay_sent(const struct replay_counts *counts);    /* handed to the engine so far */
+uint64_t replay_skipped(const struct replay_counts *counts); /* not sent, for good */
 
 enum { REPLAY_ORIGIN_SIZE = 320, REPLAY_VERSIONS_MAX = 8 };
 
-/* What the configuration says of letters of a DLQ. */
+/* The settings of a DLQ that replays need. */
 struct replay_dlq {
     uint32_t max_replays;  /* 3 */
-    int64_t fresh_ms;      /* `fresh: {within}`: older ones are stale; 0: none is */
-    struct handler *check; /* `fresh: {check}`: answers with the current content hash; NULL: none */
-    struct bytes hash;     /* `fresh: {hash}`: where the body has the hash to compare it with */
+    int64_t fresh_ms;      /* `fresh: {within}`: older letters are stale; 0: none is */
+    struct handler *check; /* `fresh: {check}`: returns the current content hash; NULL: none */
+    struct bytes hash;     /* `fresh: {hash}`: path of the hash in the body */
 };
 
-/* How a queue is. */
+/* The present state of a queue. */
 struct replay_queue {
-    char blocked[128]; /* why nothing can be sent there now; empty: it can */
+    char blocked[128]; /* why nothing can be sent to it now; empty: it can */
     char cut_off[128]; /* why nothing can be sent to its source now; empty: it can */
     uint64_t lag, max_lag;
     uint32_t concurrency;
-    double usual_per_second;                              /* its own traffic */
-    char versions[REPLAY_VERSIONS_MAX][VERSION_TEXT_MAX]; /* of its consumers, in use */
+    double usual_per_second;                              /* traffic of its own */
+    char versions[REPLAY_VERSIONS_MAX][VERSION_TEXT_MAX]; /* versions of its current consumers */
     size_t version_count;
 };
 
-/* What replays ask of the rest of the server. Called from replays' threads. */
+/* Callbacks into the rest of the server, called on the replays' threads. */
 struct replay_around {
     bool (*queue)(void *arg, struct bytes name,
                   struct replay_queue *out); /* false: no such queue */
     void (*dlq)(void *arg, struct bytes name, struct replay_dlq *out);
-    /* Where a letter came from, in words, such as "kafka topic orders". INVALID: it cannot be sent
-     * there, and err says why. */
+    /* Describes a letter's origin, such as "kafka topic orders". INVALID: it cannot be sent there;
+     * err says why. */
     enum status (*origin)(void *arg, const struct envelope *letter, char out[REPLAY_ORIGIN_SIZE],
                           struct err *err);
-    /* Letters of that queue, which may be in no configuration, go to their origin from now on. */
+    /* Lets the engine send letters of that queue to their origin, even if the queue is not
+     * configured. */
     void (*serve)(void *arg, struct bytes queue);
-    /* Something that people want to see happen; as struct engine_event. */
+    /* Publishes an event; like struct engine_event. */
     void (*event)(void *arg, const char *type, struct bytes json);
     void *arg;
 };

@@ -1,4 +1,6 @@
-/* A replay as JSON. The text that people see is the text that the next life reads. */
+/* replay_doc: a replay as JSON. The API shows the same text that is stored and read after a
+ * restart. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +26,7 @@ static void put_progress(struct json_out *json, const struct replay *replay) {
     json_close(json, '}');
 }
 
-/* Which letters a limit took; none: there was no limit. */
+/* The order in which the limit selected letters; none: no limit. */
 static struct bytes order_text(const struct selection *selection) {
     if (selection->limit == 0)
         return BYTES_NONE;
@@ -66,6 +68,7 @@ void replay_doc_put_order(struct json_out *json, const struct replay_order *orde
 }
 
 void replay_doc_put(const struct replay *replay, struct buf *out) {
+    assert(replay->id[0] != '\0');
     struct json_out json = json_out(out);
     json_open(&json, '{');
     json_member_text(&json, "id", bytes_of(replay->id));
@@ -133,7 +136,7 @@ static bool read_order(const struct reading *reading, struct replay_order *order
         order->selection.as_json = arena_dup(&reading->replay->arena, value.text);
     if (json_get(reading->object, "limit", &value) && json_i64(value, &number) && number > 0)
         order->selection.limit = (uint64_t)number;
-    /* Replays of earlier versions took the newest, and all of them aborted by themselves. */
+    /* Replays of earlier versions selected the newest letters, and all were guarded. */
     order->selection.newest = !bytes_is(text_at(reading, "order"), "oldest");
     if (json_get(reading->object, "abort", &value))
         json_bool(value, &order->guarded);
@@ -156,7 +159,7 @@ enum status replay_doc_read(struct bytes json, struct replay *replay, struct err
         !json_get(reading.object, "selected", &selected) || !json_i64(selected, &number) ||
         number < 0 || !replay_state_parse(text_at(&reading, "state"), &replay->state) ||
         !read_order(&reading, &replay->order))
-        return err_set(err, STATUS_CORRUPT, "replay %s cannot be read", replay->id);
+        return err_set(err, STATUS_CORRUPT, "the stored state of replay %s is damaged", replay->id);
     replay->selected = (uint64_t)number;
     snprintf(replay->why, sizeof replay->why, "%.*s", BYTES_ARG(text_at(&reading, "why")));
     replay->created_at = time_at(&reading, "created_at");
@@ -196,13 +199,13 @@ struct store_op replay_doc_op(const struct replay *replay, struct arena *arena) 
     return keep_op(replay, replay_doc_name(bytes_of(replay->id), arena), value);
 }
 
-/* The next life takes up those that have this. */
+/* Marks a replay as active: recovery after a restart resumes replays with this mark. */
 struct store_op replay_mark_op(const struct replay *replay, bool open, struct arena *arena) {
     return keep_op(replay, name_of("a", bytes_of(replay->id), arena),
                    open ? BYTES("{}") : BYTES_NONE);
 }
 
-/* The next life tells of those that have this. */
+/* Marks a replay as aborted because letters failed again: after a restart it is still reported. */
 struct store_op replay_relapse_op(const struct replay *replay, struct arena *arena) {
     return keep_op(replay, name_of("w", bytes_of(replay->id), arena), BYTES("{}"));
 }

@@ -1,5 +1,6 @@
-/* The selection of a replay, frozen to ids: written to the store part by part before the replay
- * exists, so that its size costs no memory but a hash for each letter. */
+/* replay_freeze: the selection of a replay is frozen to letter ids, which are written to the store
+ * part by part before the replay exists. In memory it takes one hash per letter (its claim). */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@
 
 enum { FREEZE_ARENA_CHUNK = 64 * 1024, DOUBT_MAX = 200 /* bytes of why */ };
 
-/* The replay that has a letter; "" when none has. */
+/* The active replay that claims a letter; "": none. */
 static void claimed_by(struct replays *replays, struct bytes letter_id, char id[UUID_TEXT_SIZE]) {
     id[0] = '\0';
     pthread_mutex_lock(&replays->mutex);
@@ -34,7 +35,7 @@ enum status replay_check_free(struct replays *replays, const struct envelope *le
     if (letter->compensating)
         return err_set(err, STATUS_CONFLICT, "letter %.*s is being compensated; wait for it",
                        BYTES_ARG(letter->letter_id));
-    /* It was sent: aborting the replay, which may be over, would not call it back. */
+    /* It is sent already: aborting its replay would not stop it. */
     if (letter->state == STATE_REPLAYING)
         return err_set(err, STATUS_CONFLICT,
                        "letter %.*s is being replayed by replay %.*s; wait for it",
@@ -43,11 +44,12 @@ enum status replay_check_free(struct replays *replays, const struct envelope *le
     if (!id[0])
         return STATUS_OK;
     return err_set(err, STATUS_CONFLICT,
-                   "letter %.*s is one of replay %s; wait for that replay or abort it",
+                   "letter %.*s is part of replay %s; wait for that replay or abort it",
                    BYTES_ARG(letter->letter_id), id);
 }
 
-/* Sent back without a look, somebody else's message might be there twice. */
+/* The record at the letter's offset may have been replaced since: sending it to the origin unseen
+ * could duplicate another message. */
 static enum status check_doubt(const struct replay_order *order, const struct envelope *letter,
                                struct err *err) {
     struct arena arena;
@@ -56,9 +58,8 @@ static enum status check_doubt(const struct replay_order *order, const struct en
     arena_init_heap(&arena, DOUBT_MAX);
     struct bytes words = pointer_why(letter->source, &arena);
     err_set(err, STATUS_INVALID,
-            "to: letter %.*s may have the message of another: %.*s. If it is the right one, "
-            "order it with an edit (--edit . changes nothing); else discard it, or leave it "
-            "out",
+            "to: letter %.*s may have the body of another message: %.*s. If it is the right one, "
+            "replay it with an edit (--edit . changes nothing); otherwise discard it or exclude it",
             BYTES_ARG(letter->letter_id), BYTES_ARG(bytes_clip(words, DOUBT_MAX)));
     arena_free(&arena);
     return STATUS_INVALID;
@@ -71,9 +72,9 @@ enum status replay_check_way(struct replays *replays, const struct replay_order 
     if (order->edit.len == 0 && letter->body_damaged)
         return err_set(
             err, STATUS_INVALID,
-            "the body of letter %.*s is damaged (its content_hash says what it was), so "
-            "that there is nothing to hand over; give it a new body with `edit`, discard "
-            "the letter, or leave it out (where: .message.body_damaged | not)",
+            "the body of letter %.*s is damaged (it does not match content_hash); give it a new "
+            "body with `edit`, discard the letter, or exclude it (where: .message.body_damaged | "
+            "not)",
             BYTES_ARG(letter->letter_id));
     if (replay_order_to_origin(order)) {
         enum status status = around->origin(around->arg, letter, origin, err);
@@ -82,15 +83,15 @@ enum status replay_check_way(struct replays *replays, const struct replay_order 
     if (order->edit.len == 0 && pointer_is_empty(letter))
         return err_set(
             err, STATUS_INVALID,
-            "the message of letter %.*s was gone before it could be read, so that there "
-            "is nothing to hand over; give it a body with `edit`, discard the letter, or "
-            "leave it out (where: .source.gone or .source.origin.gone | not)",
+            "the message of letter %.*s was gone before it could be read, so it has no body; give "
+            "it one with `edit`, discard the letter, or exclude it (where: .source.gone or "
+            ".source.origin.gone | not)",
             BYTES_ARG(letter->letter_id));
     if (replays_know(replays, replay_order_queue(order, letter->queue)))
         return STATUS_OK;
     return err_set(err, STATUS_INVALID,
-                   "letter %.*s is of queue \"%.*s\", which is not in the configuration: it can go "
-                   "to another queue, or to its origin (to: \"" COMEBACK_ORIGIN "\")",
+                   "letter %.*s belongs to queue \"%.*s\", which is not configured: send it to "
+                   "another queue, or to its origin (to: \"" COMEBACK_ORIGIN "\")",
                    BYTES_ARG(letter->letter_id), BYTES_ARG(bytes_clip(letter->queue, 255)));
 }
 
@@ -99,12 +100,13 @@ struct freezing {
     const struct replay_order *order;
     struct replay_part *part;
     uint32_t part_count;
-    uint64_t room; /* for claims */
+    uint64_t room; /* allocated claims */
     enum status status;
     struct err *err;
 };
 
 static void write_part(struct freezing *freezing) {
+    assert(freezing->part && freezing->part->count > 0);
     struct replay *replay = freezing->replay;
     struct triage *triage = replay->replays->triage;
     struct arena arena;
@@ -118,6 +120,7 @@ static void write_part(struct freezing *freezing) {
 }
 
 static void claim(struct freezing *freezing, struct bytes letter_id) {
+    assert(freezing->replay->selected <= freezing->room);
     struct replay *replay = freezing->replay;
     if (replay->selected == freezing->room) {
         freezing->room = freezing->room ? freezing->room * 2 : REPLAY_PART_LETTERS;
@@ -157,7 +160,7 @@ static void drop_parts(const struct replay *replay, uint32_t count) {
         struct store_op op =
             replay_part_letters_op(part, replay->id, triage_now(triage).wall, &arena);
         op.keep.value = BYTES_NONE;
-        triage_commit(triage, &op, 1, NULL); /* what stays expires */
+        triage_commit(triage, &op, 1, NULL); /* parts that stay expire */
         replay_part_free(part);
         arena_free(&arena);
     }
@@ -165,6 +168,7 @@ static void drop_parts(const struct replay *replay, uint32_t count) {
 
 enum status replay_freeze(struct replay *replay, const struct replay_order *order,
                           struct err *err) {
+    assert(replay->selected == 0);
     struct freezing freezing = {.replay = replay, .order = order, .err = err};
     struct selection_result result;
     struct arena arena;

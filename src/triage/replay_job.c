@@ -1,3 +1,6 @@
+/* replay_job: one replay in memory: its state, its parts, and the letters in flight. Belongs to the
+ * replays' thread (replay_state.h); `counts` always agrees with the outcomes of all its parts. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,14 +78,15 @@ void replay_sort_claims(struct replay *replay) {
         qsort(replay->claims, replay->selected, sizeof *replay->claims, by_value);
 }
 
-/* What an aborted one did not send is free; what it sent is replaying, and so not free either. */
+/* Letters that an aborted replay did not send are free; those that it sent are `replaying`, which
+ * is checked elsewhere. */
 bool replay_claims(const struct replay *replay, struct bytes letter_id) {
     uint64_t hash = bytes_hash(letter_id);
     return !replay_is_over(replay) && replay->selected > 0 &&
            bsearch(&hash, replay->claims, replay->selected, sizeof hash, by_value) != NULL;
 }
 
-static void tell(struct replay *replay) {
+static void publish_event(struct replay *replay) {
     const struct replay_around *around = &replay->replays->around;
     char at[INSTANT_TEXT_SIZE];
     struct buf text, doc;
@@ -106,6 +110,7 @@ static void tell(struct replay *replay) {
 }
 
 void replay_set_state(struct replay *replay, enum replay_state state, const char *why) {
+    assert(state < REPLAY_STATE_COUNT);
     if (replay->state == state && strcmp(replay->why, why) == 0)
         return;
     bool other = replay->state != state;
@@ -115,7 +120,7 @@ void replay_set_state(struct replay *replay, enum replay_state state, const char
     if (!other)
         return;
     log_info("replay %s: %s%s%s", replay->id, replay_state_text(state), why[0] ? ": " : "", why);
-    tell(replay);
+    publish_event(replay);
 }
 
 /* ---- parts ---- */
@@ -142,7 +147,7 @@ struct replay_part *replay_part_of(struct replay *replay, uint64_t place, uint32
     }
     replay_part_free(part);
     replay_abort(replay, BYTES("impound"),
-                 bytes_of(status == STATUS_OK ? "its selection is damaged" : err.text));
+                 bytes_of(status == STATUS_OK ? "the stored selection is damaged" : err.text));
     return NULL;
 }
 
@@ -152,6 +157,7 @@ void replay_note(struct replay *replay, uint64_t place, enum replay_outcome outc
     struct replay_part *part = replay_part_of(replay, place, &at);
     if (!part)
         return;
+    assert(replay->counts.by[replay_part_outcome(part, at)] > 0);
     replay->counts.by[replay_part_outcome(part, at)]--;
     replay->counts.by[outcome]++;
     replay->replays->totals.letters.by[outcome]++;
@@ -174,7 +180,7 @@ void replay_drop_parts(struct replay *replay) {
     }
 }
 
-/* ---- letters under way ---- */
+/* ---- letters in flight ---- */
 
 void replay_put_under_way(struct replay *replay, uint64_t place, struct bytes letter_id,
                           uint64_t fingerprint) {
@@ -203,6 +209,7 @@ struct replay_under_way *replay_find_under_way(const struct replay *replay,
 }
 
 void replay_end_under_way(struct replay *replay, struct replay_under_way *under_way) {
+    assert(replay->under_way.count > 0);
     map_remove(&replay->under_way, &under_way->node);
     free(under_way);
 }
@@ -210,6 +217,7 @@ void replay_end_under_way(struct replay *replay, struct replay_under_way *under_
 /* ---- letters at their origin ---- */
 
 void replay_watch(struct replay *replay, struct replay_under_way *under_way) {
+    assert(replay->watched.count <= REPLAY_WATCHED_MAX);
     map_remove(&replay->under_way, &under_way->node);
     if (replay->watched.count == REPLAY_WATCHED_MAX) {
         free(under_way);

@@ -1,3 +1,4 @@
+/* replay_order: defaults, and parsing of rates. */
 #include "triage/replay_order.h"
 
 #include "core/comeback.h"
@@ -21,7 +22,7 @@ struct bytes replay_order_queue(const struct replay_order *order, struct bytes o
     return order->to.len > 0 && !replay_order_to_origin(order) ? order->to : own;
 }
 
-/* Digits with an optional fraction; nothing else that strtod would take. */
+/* Digits with an optional fraction; nothing else that strtod accepts. */
 static bool parse_decimal(struct bytes text, double *out) {
     size_t dot = bytes_find(text, BYTES("."));
     struct bytes fraction = bytes_cut(text, dot + 1, text.len);

@@ -1,5 +1,5 @@
-/* replay_order: what somebody wants replayed, and how: which letters, edited how, sent where, how
- * fast, and how carefully. */
+/* replay_order: a request for a replay: which letters, with which edit, to which queue, at which
+ * rate, with which safeguards. */
 #ifndef TRIAGE_REPLAY_ORDER_H
 #define TRIAGE_REPLAY_ORDER_H
 
@@ -22,28 +22,28 @@ struct replay_rate {
 
 struct replay_order {
     struct selection selection;
-    struct bytes edit; /* a jq program on the body; empty: as it is */
+    struct bytes edit; /* a jq program on the body; empty: unchanged */
     struct bytes
-        to; /* another queue, or COMEBACK_ORIGIN: where it came from; empty: its own queue */
+        to; /* another queue, or COMEBACK_ORIGIN: the letter's origin; empty: its own queue */
     struct replay_rate rate;
-    uint32_t canary[REPLAY_STAGES_MAX]; /* so many, then so many … */
+    uint32_t canary[REPLAY_STAGES_MAX]; /* letters in each stage */
     size_t canary_count;                /* 0: no canary */
-    /* It aborts by itself when letters come back dead; otherwise each letter is judged by itself,
-     * and one that dies again leaves the others alone. */
+    /* Abort by itself when letters fail again; otherwise each letter is judged alone, and one that
+     * dies again does not affect the others. */
     bool guarded;
     bool ramp;
-    bool send_stale; /* stale letters too */
-    /* It waits until the consumers of the letters' queue are of such a version; empty: of any. */
+    bool send_stale; /* send stale letters, too */
+    /* Wait until the consumers of the letters' queue have such a version; empty: any. */
     struct bytes when_version;
     struct bytes who, why;
-    struct bytes id;        /* chosen by whoever orders it, a UUIDv7; empty: a new one */
-    struct store_keep note; /* kept in the commit that makes the replay; no name: none */
+    struct bytes id;        /* chosen by the caller, a UUIDv7; empty: a new one */
+    struct store_keep note; /* stored in the commit that creates the replay; no name: none */
 };
 
-/* 50/s, a canary of 1 and then 10, a ramp, stale letters are skipped, guarded. */
+/* Defaults: 50/s, a canary of 1 and then 10, a ramp, stale letters skipped, guarded. */
 void replay_order_init(struct replay_order *order);
 bool replay_order_to_origin(const struct replay_order *order);
-/* The queue that a letter of `own` is in once it was sent. */
+/* The queue of a letter of queue `own` after it was sent. */
 struct bytes replay_order_queue(const struct replay_order *order, struct bytes own);
 /* "50/s" "0.5/s" "15%" "max". */
 bool replay_rate_parse(struct bytes text, struct replay_rate *out);

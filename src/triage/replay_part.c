@@ -1,5 +1,7 @@
+/* replay_part: see the header. */
 #include "triage/replay_part.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +29,14 @@ void replay_part_free(struct replay_part *part) {
 }
 
 void replay_part_add(struct replay_part *part, struct bytes queue, struct bytes id) {
+    assert(part->count < REPLAY_PART_LETTERS);
     part->letters[part->count++] =
         (struct replay_letter){arena_dup(&part->arena, queue), arena_dup(&part->arena, id)};
 }
 
 void replay_part_note(struct replay_part *part, uint32_t at, enum replay_outcome outcome,
                       struct bytes why) {
+    assert(at < part->count && outcome < REPLAY_OUTCOME_COUNT);
     part->outcomes[at] = replay_outcome_char(outcome);
     part->dirty = true;
     if (why.len == 0)
@@ -44,6 +48,7 @@ void replay_part_note(struct replay_part *part, uint32_t at, enum replay_outcome
 }
 
 enum replay_outcome replay_part_outcome(const struct replay_part *part, uint32_t at) {
+    assert(at < part->count);
     enum replay_outcome outcome = REPLAYED_WAITING;
     replay_outcome_of_char(part->outcomes[at], &outcome);
     return outcome;
@@ -182,8 +187,9 @@ enum status replay_part_decode(struct bytes letters, struct bytes outcomes,
         good = json_parse(outcomes, &object, NULL) == STATUS_OK && object.type == JSON_OBJECT &&
                read_chars(object, into) && read_notes(object, into);
     into->dirty = false;
-    return good ? STATUS_OK
-                : err_set(err, STATUS_CORRUPT, "a part of a replay's selection cannot be read");
+    return good
+               ? STATUS_OK
+               : err_set(err, STATUS_CORRUPT, "a part of the replay's stored selection is damaged");
 }
 
 static enum status kept(struct triage *triage, struct bytes name, struct arena *arena,

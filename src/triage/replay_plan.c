@@ -1,4 +1,6 @@
-/* The plan: what a replay would do, as JSON for people. Changes nothing. */
+/* replay_plan: the plan of a replay (dry run) as JSON, with counts, samples and an estimate.
+ * Changes nothing. Also validates orders. */
+#include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -21,7 +23,7 @@ struct plan {
     struct arena *arena;
     struct tally groups, destinations;
     uint64_t selected, stale, over_replayed, to_check;
-    struct bytes samples[SAMPLES_MAX]; /* letter ids … */
+    struct bytes samples[SAMPLES_MAX]; /* letter ids */
     struct bytes sample_queues[SAMPLES_MAX];
     size_t sample_count;
     enum status status;
@@ -41,7 +43,7 @@ static void count_limits(struct plan *plan, const struct envelope *envelope) {
              now.ms - envelope->created_at.ms > dlq.fresh_ms)
         plan->stale++;
     else if (!plan->order->send_stale && dlq.check)
-        plan->to_check++; /* a look changes nothing and asks nobody: it is checked when sent */
+        plan->to_check++; /* a plan makes no calls: the letter is checked when it is sent */
 }
 
 static bool visit(void *arg, const struct selection_letter *letter) {
@@ -92,6 +94,7 @@ static void on_edited(struct jq_job *job, enum status status, bool truthy, struc
 }
 
 static void try_edit(struct jq *jq, struct bytes program, struct bytes body, struct trial *trial) {
+    assert(jq && program.len > 0);
     sem_init(&trial->ended, 0, 0);
     trial->job =
         (struct jq_job){.program = program, .input = body, .done = on_edited, .arg = trial};
@@ -152,7 +155,7 @@ static void put_sample(struct plan *plan, struct json_out *json, size_t place) {
     message_free(held);
 }
 
-/* ---- the whole ---- */
+/* ---- the plan ---- */
 
 static void put_tally(struct json_out *json, const char *key, const char *name, const char *sample,
                       struct tally *tally) {
@@ -188,6 +191,7 @@ static double estimate(const struct plan *plan, uint64_t count) {
 }
 
 static void put_plan(struct plan *plan, const struct selection_result *walked, struct buf *out) {
+    assert(plan->stale + plan->over_replayed <= plan->selected);
     struct json_out json = json_out(out);
     uint64_t count = plan->selected - plan->stale - plan->over_replayed;
     json_open(&json, '{');

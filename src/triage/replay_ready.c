@@ -1,5 +1,12 @@
-/* One letter on its way to being sent: read, found fresh, edited. A check or an edit takes a while,
- * so that several are on their way at once; they are sent in order of place all the same. */
+/* replay_ready: prepares letters for sending: reads the letter, checks its freshness, applies the
+ * edit. Checks and edits take time, so several letters are prepared concurrently; they are sent in
+ * order of place all the same.
+ *
+ *   replay_ready ──▶ CHECK (handler) ──▶ EDIT (jq) ──▶ READY      OVER: it is not sent
+ *
+ * `preparing` counts checks and edits in flight, `going` the letters of the window that may still
+ * be sent. Answers arrive on other threads and are posted to the replays' thread. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +17,11 @@
 #include "core/pointer.h"
 #include "triage/replay_state.h"
 
-static void go_on(struct sending *sending);
+static void next_step(struct sending *sending);
 
-/* It is not sent; sending->outcome and ->why say why. */
+/* The letter is not sent; sending->outcome and ->why say why. */
 static void end(struct sending *sending) {
+    assert(sending->step != SENDING_OVER && sending->replay->going > 0);
     sending->step = SENDING_OVER;
     sending->replay->going--;
 }
@@ -26,6 +34,7 @@ static void give_up(struct sending *sending, enum replay_outcome outcome, struct
 }
 
 void replay_ready_drop(struct sending *sending) {
+    assert(sending->replay->window_bytes >= sending->bytes);
     sending->replay->window_bytes -= sending->bytes;
     list_remove(&sending->link);
     message_free(sending->held);
@@ -37,6 +46,7 @@ void replay_ready_drop(struct sending *sending) {
 static void edit_answered(struct replays *replays, struct replay_mail *mail) {
     struct sending *sending = CONTAINER_OF(mail, struct sending, mail);
     (void)replays;
+    assert(sending->step == SENDING_EDIT && sending->replay->preparing > 0);
     sending->replay->preparing--;
     if (sending->outcome == REPLAYED_UNEDITED)
         end(sending);
@@ -44,7 +54,7 @@ static void edit_answered(struct replays *replays, struct replay_mail *mail) {
         sending->step = SENDING_READY;
 }
 
-/* On jq's thread. */
+/* Called on jq's thread. */
 static void on_edited(struct jq_job *job, enum status status, bool truthy, struct bytes output,
                       const struct err *err) {
     (void)truthy;
@@ -82,17 +92,18 @@ static void start_edit(struct sending *sending) {
     jq->vtable->start(jq, &sending->job);
 }
 
-/* ---- whether it is fresh ---- */
+/* ---- the freshness check ---- */
 
 static void check_answered(struct replays *replays, struct replay_mail *mail) {
     struct sending *sending = CONTAINER_OF(mail, struct sending, mail);
     (void)replays;
+    assert(sending->step == SENDING_CHECK && sending->replay->preparing > 0);
     sending->replay->preparing--;
     sending->check = NULL;
     if (sending->outcome != REPLAYED_WAITING)
         end(sending);
     else
-        go_on(sending);
+        next_step(sending);
 }
 
 static struct bytes bare(struct bytes hash) {
@@ -113,8 +124,8 @@ static struct bytes hash_of(struct bytes answer, struct arena *arena) {
     return bare(text);
 }
 
-/* The hash that the letter was made with: the body's own member where `fresh.hash` names one that
- * is there, else that of the body. */
+/* The hash to compare with: the body's own member if `fresh.hash` names one that exists, otherwise
+ * the hash of the body. */
 static struct bytes known_hash(struct sending *sending) {
     struct json body, member;
     struct bytes text;
@@ -125,7 +136,7 @@ static struct bytes known_hash(struct sending *sending) {
     return bytes_of(sending->held->envelope.content_hash);
 }
 
-/* On the handler's thread. */
+/* Called on the handler's thread. */
 static void on_checked(struct call *call, const struct outcome *outcome) {
     struct sending *sending = CONTAINER_OF(call, struct sending, call);
     struct bytes hash = hash_of(outcome->answer, &sending->held->arena);
@@ -143,6 +154,7 @@ static void on_checked(struct call *call, const struct outcome *outcome) {
 }
 
 static void start_check(struct sending *sending) {
+    assert(sending->check && sending->held);
     const struct envelope *envelope = &sending->held->envelope;
     sending->step = SENDING_CHECK;
     sending->replay->preparing++;
@@ -163,7 +175,7 @@ static void start_check(struct sending *sending) {
 
 /* ---- the letter ---- */
 
-static void go_on(struct sending *sending) {
+static void next_step(struct sending *sending) {
     if (sending->check)
         start_check(sending);
     else if (sending->replay->order.edit.len > 0)
@@ -177,14 +189,15 @@ static bool is_stale(const struct sending *sending, const struct replay_dlq *dlq
     return dlq->fresh_ms > 0 && now.ms - sending->held->envelope.created_at.ms > dlq->fresh_ms;
 }
 
-/* A letter that moves was claimed in its own queue by the commit before. */
+/* Whether the letter was claimed in its own queue by an earlier commit: it is moving to another
+ * queue. */
 static bool is_claimed(const struct sending *sending) {
     const struct envelope *envelope = &sending->held->envelope;
     return envelope->state == STATE_REPLAYING && !envelope->compensating &&
            bytes_is(envelope->replay, sending->replay->id);
 }
 
-static void look_at(struct sending *sending) {
+static void examine(struct sending *sending) {
     const struct envelope *envelope = &sending->held->envelope;
     const struct replay_around *around = &sending->replay->replays->around;
     struct replay_dlq dlq = {.max_replays = UINT32_MAX};
@@ -200,7 +213,7 @@ static void look_at(struct sending *sending) {
         give_up(sending, REPLAYED_CHANGED, bytes_of(why));
     } else if (envelope->body_damaged && sending->replay->order.edit.len == 0) {
         give_up(sending, REPLAYED_UNEDITED,
-                BYTES("its body is damaged: it needs a new one from an edit"));
+                BYTES("its body is damaged; give it a new one with an edit"));
     } else if (envelope->replays >= dlq.max_replays) {
         snprintf(why, sizeof why, "it was replayed %u times", (unsigned)envelope->replays);
         give_up(sending, REPLAYED_ESCALATED, bytes_of(why));
@@ -209,11 +222,11 @@ static void look_at(struct sending *sending) {
     } else {
         sending->check = sending->replay->order.send_stale ? NULL : dlq.check;
         sending->hash = dlq.hash;
-        go_on(sending);
+        next_step(sending);
     }
 }
 
-/* What it takes in memory while it is in the window. */
+/* Counts its bodies in window_bytes. */
 static void count_bytes(struct sending *sending) {
     size_t bodies = sending->replay->order.edit.len > 0 ? 2 : 1;
     sending->bytes = sending->held->body.len * bodies;
@@ -221,6 +234,7 @@ static void count_bytes(struct sending *sending) {
 }
 
 void replay_ready(struct replay *replay, uint64_t place, const struct replay_letter *letter) {
+    assert(place < replay->selected);
     struct store *store = replay->replays->triage->store;
     struct sending *sending = memory_new(sizeof *sending);
     struct err err;
@@ -232,11 +246,11 @@ void replay_ready(struct replay *replay, uint64_t place, const struct replay_let
         letters_get(store->letters, letter->queue, letter->id, &sending->held, &err);
     if (status == STATUS_OK) {
         count_bytes(sending);
-        look_at(sending);
+        examine(sending);
         return;
     }
     give_up(sending, REPLAYED_CHANGED,
-            status == STATUS_NOT_FOUND ? BYTES("it is not held any more") : bytes_of(err.text));
+            status == STATUS_NOT_FOUND ? BYTES("it is no longer held") : bytes_of(err.text));
 }
 
 void replay_ready_cancel(struct replay *replay) {

@@ -1,8 +1,9 @@
-/* What an earlier life left: replays that were not over, read back from the store.
+/* replay_recover: crash recovery of replays: active ones are read back from the store at start.
  *
- * Outcomes were written in the commits that sent the letters, so a letter that is noted as sent was
- * sent, and the letter itself tells what became of it. Nothing is sent a second time from here;
- * what was in a handler's hands is handed over again by the engine. */
+ * Outcomes are written in the commits that send the letters, so a letter with outcome `sent` was
+ * sent, and its own state tells its outcome. Nothing is sent twice from here; letters that were in
+ * flight at a handler are redelivered by the engine. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,8 +13,9 @@
 
 enum { LIST_ARENA_CHUNK = 4096 };
 
-/* A letter that was noted as sent: still on its way, or what became of it. */
-static void look_up(struct replay *replay, struct replay_part *part, uint32_t at) {
+/* A letter with outcome `sent`: finds its present outcome, or puts it back in flight. */
+static void restore_sent(struct replay *replay, struct replay_part *part, uint32_t at) {
+    assert(replay_part_outcome(part, at) == REPLAYED_SENT);
     struct store *store = replay->replays->triage->store;
     const struct replay_letter *letter = &part->letters[at];
     uint64_t frozen = (uint64_t)part->number * REPLAY_PART_LETTERS + at;
@@ -22,14 +24,14 @@ static void look_up(struct replay *replay, struct replay_part *part, uint32_t at
     struct message *held = NULL;
     struct err err;
     if (letters_get(store->letters, queue, letter->id, &held, &err) != STATUS_OK) {
-        replay_part_note(part, at, REPLAYED_CHANGED, BYTES("it is not held any more"));
+        replay_part_note(part, at, REPLAYED_CHANGED, BYTES("it is no longer held"));
         return;
     }
     const struct envelope *envelope = &held->envelope;
     if (envelope->to_origin)
         around->serve(around->arg, envelope->queue);
     if (!bytes_is(envelope->replay, replay->id))
-        replay_part_note(part, at, REPLAYED_CHANGED, BYTES("it was decided meanwhile"));
+        replay_part_note(part, at, REPLAYED_CHANGED, BYTES("it was changed meanwhile"));
     else if (envelope->state == STATE_REPLAYING)
         replay_put_under_way(replay, replay_frozen(replay, frozen), letter->id,
                              envelope->fingerprint);
@@ -42,7 +44,8 @@ static void look_up(struct replay *replay, struct replay_part *part, uint32_t at
     message_free(held);
 }
 
-/* Those that nothing was sent of are read again when their turn comes. */
+/* Keeps a part in memory while it has letters in flight or changes; others are loaded again when
+ * they are sent. */
 static void keep_part(struct replay *replay, struct replay_part *part) {
     struct replay_counts counts = {{0}};
     replay_part_count(part, &counts);
@@ -66,7 +69,7 @@ static enum status read_part(struct replay *replay, uint32_t number, struct err 
         if (frozen < replay->selected)
             replay->claims[frozen] = bytes_hash(part->letters[at].id);
         if (replay_part_outcome(part, at) == REPLAYED_SENT)
-            look_up(replay, part, at);
+            restore_sent(replay, part, at);
         if (replay_part_outcome(part, at) == REPLAYED_WAITING)
             replay->next = earlier(replay->next, replay_frozen(replay, frozen));
     }
@@ -76,6 +79,7 @@ static enum status read_part(struct replay *replay, uint32_t number, struct err 
 }
 
 static enum status read_parts(struct replay *replay, struct err *err) {
+    assert(replay->claims == NULL && replay->under_way.count == 0);
     uint64_t count = (replay->selected + REPLAY_PART_LETTERS - 1) / REPLAY_PART_LETTERS;
     replay->claims = memory_array(replay->selected + 1, sizeof *replay->claims);
     replay->next = replay->selected;
@@ -88,7 +92,7 @@ static enum status read_parts(struct replay *replay, struct err *err) {
     return STATUS_OK;
 }
 
-/* As its document has it, without its letters. Free *out in any case. */
+/* Loads a replay without its letters. Free *out in any case. */
 static enum status read_doc(struct replays *replays, struct bytes id, struct replay **out,
                             struct err *err) {
     struct store *store = replays->triage->store;
@@ -102,7 +106,7 @@ static enum status read_doc(struct replays *replays, struct bytes id, struct rep
     return status == STATUS_OK ? replay_doc_read(doc, replay, err) : status;
 }
 
-static enum status take_up(struct replays *replays, struct bytes id, struct err *err) {
+static enum status resume(struct replays *replays, struct bytes id, struct err *err) {
     struct replay *replay;
     enum status status = read_doc(replays, id, &replay, err);
     if (status == STATUS_OK)
@@ -112,15 +116,15 @@ static enum status take_up(struct replays *replays, struct bytes id, struct err 
         return status;
     }
     replay->changed = true;
-    list_push_front(&replays->active, &replay->link); /* the newest comes first */
-    log_info("replay %s: taken up again, %llu of %llu sent", replay->id,
+    list_push_front(&replays->active, &replay->link); /* the newest is visited first */
+    log_info("replay %s: resumed after restart, %llu of %llu sent", replay->id,
              (unsigned long long)replay_sent(&replay->counts),
              (unsigned long long)replay->selected);
     return STATUS_OK;
 }
 
-/* Whoever is to be told may not have been told yet. */
-static enum status tell_of(struct replays *replays, struct bytes id, struct err *err) {
+/* Reports an aborted replay again, since the alert may not have been sent before the restart. */
+static enum status report_relapse(struct replays *replays, struct bytes id, struct err *err) {
     struct replay *replay;
     enum status status = read_doc(replays, id, &replay, err);
     if (status == STATUS_OK)
@@ -129,11 +133,12 @@ static enum status tell_of(struct replays *replays, struct bytes id, struct err 
     return status;
 }
 
-/* What is done with each that an earlier life marked, the newest first. One that cannot be read is
- * passed over, loudly: its letters are safe where they are. */
+/* Visits the marked replays, newest first. One that cannot be read is logged and skipped: its
+ * letters stay safe in the store. */
 static enum status each_marked(struct replays *replays, const char *prefix, size_t most,
                                enum status (*visit)(struct replays *, struct bytes, struct err *),
                                struct err *err) {
+    assert(most <= REPLAYS_ACTIVE_MAX);
     struct store *store = replays->triage->store;
     struct letters_note marked[REPLAYS_ACTIVE_MAX];
     struct arena arena;
@@ -145,15 +150,16 @@ static enum status each_marked(struct replays *replays, const char *prefix, size
         struct bytes id = bytes_cut(marked[i].name, 2, marked[i].name.len);
         struct err trouble;
         if (visit(replays, id, &trouble) != STATUS_OK)
-            log_error("replay %.*s cannot be read: %s", BYTES_ARG(id), trouble.text);
+            log_error("replay %.*s cannot be recovered, skipping it: %s", BYTES_ARG(id),
+                      trouble.text);
     }
     arena_free(&arena);
     return status;
 }
 
 enum status replays_recover(struct replays *replays, struct err *err) {
-    enum status status = each_marked(replays, "a/", REPLAYS_ACTIVE_MAX, take_up, err);
+    enum status status = each_marked(replays, "a/", REPLAYS_ACTIVE_MAX, resume, err);
     if (status == STATUS_OK)
-        status = each_marked(replays, "w/", REPLAYS_RELAPSES_MAX, tell_of, err);
+        status = each_marked(replays, "w/", REPLAYS_RELAPSES_MAX, report_relapse, err);
     return status;
 }

@@ -1,6 +1,10 @@
-/* The commits of a replay. One carries the next letters that are ready, in order of place, what
- * became of others, and the outcomes of both: whoever reads the store after a crash finds all of it
- * or nothing. One commit of a replay is under way at a time. */
+/* replay_send: the commits of a replay. A commit sends the next ready letters, in order of place,
+ * and records their outcomes and those of earlier letters; after a crash the store has all of it or
+ * nothing. A replay has at most one commit in flight.
+ *
+ * A letter that goes to another queue takes two commits: the first claims it in its own queue
+ * (REPLAYING, due far in the future, so that the engine does not take it), the second puts it into
+ * the other queue and forgets it in its own. */
 #include <assert.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -15,9 +19,10 @@
 
 enum {
     COMMIT_ARENA_CHUNK = 16 * 1024,
-    LETTER_BYTES = 32 * 1024, /* of a letter's envelope in a commit, beside its bodies */
+    LETTER_BYTES = 32 * 1024, /* of a letter's envelope in a commit, without its bodies */
 };
-/* A letter that is about to move must not be taken where it is. */
+/* Delay of a letter that is about to move, so that the engine does not take it from its own queue.
+ */
 #define FAR_MS (INT64_C(10) * 365 * 24 * 3600 * 1000)
 
 struct building {
@@ -49,8 +54,8 @@ static bool moves(const struct sending *sending) {
     return !bytes_eq(replay_order_queue(&sending->replay->order, own), own);
 }
 
-/* Its next round begins (SEMANTICS 2.3), unless it goes to its origin: then it begins when the
- * letter comes back. */
+/* Starts the letter's next round (SEMANTICS 2.3). For a letter sent to its origin, the round starts
+ * when it comes back. */
 static void begin_round(struct sending *sending, struct envelope *envelope) {
     struct arena *arena = &sending->held->arena;
     struct wall now = sending->replay->replays->now.wall;
@@ -74,7 +79,7 @@ static void hash_body(struct bytes body, char out[65]) {
     sodium_bin2hex(out, 65, hash, sizeof hash);
 }
 
-/* The body that first died is kept, whatever is edited afterwards. */
+/* Keeps the original body, which later edits do not replace. */
 static void add_original(struct building *building, const struct sending *sending) {
     add(building, (struct store_op){.kind = STORE_KEEP,
                                     .keep = {.space = SPACE_ORIGINAL,
@@ -95,13 +100,14 @@ static void edit(struct building *building, struct sending *sending, struct enve
         add_original(building, sending);
     envelope->edited = true;
     envelope->body_damaged = false;
-    if (held->body.len == 0) /* of a pointer: it had no form either */
+    if (held->body.len == 0) /* of a pointer without a body: no content type either */
         envelope->content_type = BYTES("application/json");
     envelope->size = sending->body.len;
     hash_body(sending->body, envelope->content_hash);
 }
 
 static void add_update(struct building *building, struct sending *sending) {
+    assert(!sending->moved && sending->step == SENDING_READY);
     struct envelope *envelope = arena_alloc(&building->arena, sizeof *envelope);
     *envelope = sending->held->envelope;
     begin_round(sending, envelope);
@@ -120,8 +126,9 @@ static void add_update(struct building *building, struct sending *sending) {
                                     .from = 1u << STATE_PENDING_REVIEW});
 }
 
-/* From its own queue to another one, as it stands there since the commit before. */
+/* Second commit of a move: the letter as the first commit stored it goes to the other queue. */
 static void add_move(struct building *building, struct sending *sending) {
+    assert(sending->moved && sending->step == SENDING_READY);
     struct replay *replay = building->replay;
     struct envelope *envelope = arena_alloc(&building->arena, sizeof *envelope);
     *envelope = sending->held->envelope;
@@ -140,8 +147,9 @@ static void add_move(struct building *building, struct sending *sending) {
                                     .from = 1u << STATE_REPLAYING});
 }
 
-/* It was to move, and the other queue has one of its id: back to where it waited. */
+/* Undoes the first commit of a move: the other queue holds a message with its id. */
 static void add_return(struct building *building, struct sending *sending) {
+    assert(sending->held->envelope.replays > 0);
     struct envelope *envelope = arena_alloc(&building->arena, sizeof *envelope);
     *envelope = sending->held->envelope;
     if (envelope->state == STATE_REPLAYING) /* otherwise the store skips it: see `from` */
@@ -166,7 +174,7 @@ static void add_escalation(struct building *building, const struct sending *send
                                              .why = bytes_of(sending->why)}});
 }
 
-/* Those that one replay escalates are told of together. */
+/* The letters that one replay escalates are in one notice for each DLQ. */
 static void note_escalation(struct building *building, const struct sending *sending) {
     struct triage *triage = building->replay->replays->triage;
     const struct envelope *envelope = &sending->held->envelope;
@@ -223,9 +231,10 @@ static void add_letter(struct building *building, struct sending *sending) {
 
 /* ---- the commit's answer ---- */
 
-/* What was noted for a commit that failed, or for a letter that somebody else was faster with. */
-static void take_back(struct replay *replay, const struct sending *sending,
-                      enum replay_outcome outcome, const char *why) {
+/* Reverts the outcome noted for a commit that failed, or for a letter that was changed at the same
+ * time. */
+static void revert_outcome(struct replay *replay, const struct sending *sending,
+                           enum replay_outcome outcome, const char *why) {
     struct replay_under_way *under_way =
         sending->held ? replay_find_under_way(replay, sending->held->envelope.letter_id) : NULL;
     if (under_way)
@@ -234,32 +243,33 @@ static void take_back(struct replay *replay, const struct sending *sending,
 }
 
 static void give_up(struct sending *sending, enum replay_outcome outcome) {
+    assert(sending->replay->going > 0);
     sending->step = SENDING_OVER;
     sending->outcome = outcome;
     sending->replay->going--;
 }
 
-/* The other queue has one of its id. */
-static void hold_back(struct sending *sending) {
-    snprintf(sending->why, sizeof sending->why, "queue %.*s holds a message of that id",
+/* The other queue holds a message with its id. */
+static void refuse_held(struct sending *sending) {
+    snprintf(sending->why, sizeof sending->why, "queue %.*s holds a message with that id",
              BYTES_ARG(bytes_clip(sending->replay->order.to, 100)));
     give_up(sending, REPLAYED_HELD);
 }
 
-/* Claimed in its own queue: now it moves. */
-static void read_again(struct sending *sending) {
+/* The first commit of a move is durable: reads the stored letter for the second. */
+static void start_move(struct sending *sending) {
     struct replay *replay = sending->replay;
     struct store *store = replay->replays->triage->store;
     struct message *held = NULL, *other = NULL;
     const struct envelope *envelope = &sending->held->envelope;
     struct err err;
     if (letters_get(store->letters, envelope->queue, envelope->letter_id, &held, &err) != STATUS_OK)
-        return; /* it is tried again with the next commit */
+        return; /* tried again with the next commit */
     message_free(sending->held);
     sending->held = held;
     sending->moved = true;
     if (letters_get(store->letters, replay->order.to, held->envelope.id, &other, &err) == STATUS_OK)
-        hold_back(sending);
+        refuse_held(sending);
     message_free(other);
 }
 
@@ -271,12 +281,12 @@ static void count_sent(struct replay *replay, const struct sending *sending) {
         under_way->number = number;
 }
 
-static void settle(struct replay *replay, struct sending *sending) {
+static void finish_sent(struct replay *replay, struct sending *sending) {
     bool sent = sending->step == SENDING_READY;
     if (sent && !sending->moved && replay->ops[sending->op].skipped) {
-        take_back(replay, sending, REPLAYED_CHANGED, "it was decided meanwhile");
+        revert_outcome(replay, sending, REPLAYED_CHANGED, "it was changed meanwhile");
     } else if (sent && !sending->moved && moves(sending)) {
-        read_again(sending);
+        start_move(sending);
         return;
     } else if (sent) {
         count_sent(replay, sending);
@@ -287,8 +297,8 @@ static void settle(struct replay *replay, struct sending *sending) {
 
 static void revert(struct replay *replay, struct sending *sending) {
     if (sending->step == SENDING_READY && !sending->moved && moves(sending))
-        return; /* nothing was noted */
-    take_back(replay, sending, REPLAYED_WAITING, "");
+        return; /* no outcome was noted */
+    revert_outcome(replay, sending, REPLAYED_WAITING, "");
 }
 
 static void each_in_batch(struct replay *replay,
@@ -306,8 +316,8 @@ static struct sending *first_in_window(const struct replay *replay) {
                                        : CONTAINER_OF(replay->window.next, struct sending, link);
 }
 
-/* The store takes no commit as large as the last one: the next has fewer letters. One letter alone
- * is committed in two parts; what is too large even then is not sent. */
+/* The commit was too large: the next one has fewer letters. A single letter is committed in two
+ * parts; if that is still too large it is not sent. */
 static void split_batch(struct replay *replay, size_t letters) {
     struct sending *first = first_in_window(replay);
     if (letters > 1) {
@@ -316,18 +326,17 @@ static void split_batch(struct replay *replay, size_t letters) {
         first->split = true;
     } else {
         snprintf(first->why, sizeof first->why,
-                 "its body of %zu bytes is larger than the store takes in one commit",
+                 "its body of %zu bytes is too large for one commit of the store",
                  first->body.ptr ? first->body.len : first->held->body.len);
         give_up(first, first->moved ? REPLAYED_HELD : REPLAYED_UNEDITED);
     }
 }
 
-/* Nothing is sent until the store takes commits again; `why` of the replay says so meanwhile. */
+/* Waits until the store accepts commits again; the replay's `why` says so meanwhile. */
 static void wait_for_store(struct replay *replay) {
-    log_error("replay %s: a commit failed, trying again: %s", replay->id, replay->commit.err.text);
+    log_error("replay %s: a commit failed, retrying: %s", replay->id, replay->commit.err.text);
     snprintf(replay->refused, sizeof replay->refused,
-             "the store did not take a commit and it is tried again: %.180s",
-             replay->commit.err.text);
+             "the store refused a commit, retrying: %.180s", replay->commit.err.text);
     replay->again = mono_after(replay->replays->now.mono, REPLAY_AGAIN_MS);
 }
 
@@ -335,7 +344,7 @@ static void commit_failed(struct replay *replay) {
     size_t letters = replay->batch;
     each_in_batch(replay, revert);
     if (replay->commit_status == STATUS_CONFLICT && first_in_window(replay))
-        hold_back(first_in_window(replay));
+        refuse_held(first_in_window(replay));
     if (replay->commit_status == STATUS_TOO_LARGE && (letters > 0 || replay->original_alone))
         split_batch(replay, letters);
     else
@@ -350,6 +359,7 @@ static void commit_failed(struct replay *replay) {
 static void commit_answered(struct replays *replays, struct replay_mail *mail) {
     struct replay *replay = CONTAINER_OF(mail, struct replay, commit_mail);
     (void)replays;
+    assert(replay->committing);
     replay->committing = false;
     if (replay->commit_status != STATUS_OK) {
         commit_failed(replay);
@@ -360,7 +370,7 @@ static void commit_answered(struct replays *replays, struct replay_mail *mail) {
     if (replay->batch > 0 && replay->batch_max < REPLAY_BATCH_MAX)
         replay->batch_max *= 2;
     replay->refused[0] = '\0';
-    each_in_batch(replay, settle);
+    each_in_batch(replay, finish_sent);
     replay->spoken = (struct store_keep){.name = BYTES_NONE};
     replay->closed = replay->commit_closes;
     replay_drop_parts(replay);
@@ -378,14 +388,14 @@ static bool is_ready(const struct sending *sending) {
     return sending->step == SENDING_READY || sending->step == SENDING_OVER;
 }
 
-/* How much it adds to a commit, about. */
+/* Approximate size in a commit. */
 static size_t bytes_of_letter(const struct sending *sending) {
     size_t body = sending->moved ? sending->held->body.len : sending->body.len;
     size_t original = keeps_original(sending) ? sending->held->body.len : 0;
     return LETTER_BYTES + (sending->step == SENDING_READY ? body + original : 0);
 }
 
-/* The original of a letter that is too large to be committed with its update. */
+/* Commits the original body alone, of a letter that is too large for one commit. */
 static bool add_original_alone(struct building *building) {
     const struct sending *first = first_in_window(building->replay);
     building->replay->batch = 0;
@@ -395,8 +405,8 @@ static bool add_original_alone(struct building *building) {
     return building->replay->original_alone;
 }
 
-/* The first letters of the window that are ready, in order, as many as fit into a commit. One that
- * moves goes alone: if the other queue refuses it, it is refused alone. */
+/* Adds the first ready letters of the window, in order, as many as fit into a commit. A letter that
+ * moves goes alone, so that a conflict in the other queue affects no other letter. */
 static void add_window(struct building *building) {
     struct replay *replay = building->replay;
     uint32_t sent = 0;

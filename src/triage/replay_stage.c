@@ -1,20 +1,23 @@
-/* What a replay does now: canary, ramp, running; waiting while its queue cannot take anything;
- * aborted when it makes things worse; done.
+/* replay_stage: the state machine of a replay.
  *
- * A canary stage is known from the counts alone: it is on while so many, and no more, were sent, or
- * while one of them is still under way. So a new life goes on in the stage that the last one was
- * in. */
+ *   planned ──▶ canary ──▶ ramp ──▶ running ──▶ done          paused: by a person
+ *      ▲          └──────────┴────────┴──▶ aborted            waiting: its queue cannot take
+ * letters └── resume, and whenever a wait is over
+ *
+ * The canary stage follows from the counts alone: it lasts while fewer letters than its size were
+ * sent, or one of them is in flight. So a restart continues in the same stage. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "triage/audit.h"
 #include "triage/replay_state.h"
 
-#define BY_ITSELF "impound" /* who aborts what makes things worse, in the audit */
+#define BY_ITSELF "impound" /* `who` of an automatic abort, in the audit log */
 
 enum { AUDIT_AFTER_MAX = 1 << 20, DLQ_ARENA_CHUNK = 4096, SHARE_LEAST = 1 };
 
-/* ---- endings ---- */
+/* ---- end ---- */
 
 static void audit(struct replay *replay, const char *what, struct bytes who, uint64_t count) {
     struct triage *triage = replay->replays->triage;
@@ -34,9 +37,10 @@ static void audit(struct replay *replay, const char *what, struct bytes who, uin
 }
 
 static void end(struct replay *replay, enum replay_state state, const char *why) {
+    assert(state == REPLAY_DONE || state == REPLAY_ABORTED);
     replay->ended_at = replay->replays->now.wall;
     replay_set_state(replay, state, why);
-    /* Written down at once, not when the second is over. */
+    /* Commit at once, not after REPLAY_SECOND_MS. */
     replay->written_at.ms = INT64_MIN / 2;
 }
 
@@ -52,7 +56,7 @@ void replay_note_relapse(const struct replay *replay) {
                  BYTES_ARG(bytes_clip(replay->queues[0], sizeof relapse->queue - 1)));
 }
 
-/* What was not sent yet stays as it is; what is under way ends as it may. */
+/* Letters that were not sent stay pending_review; those in flight end as they do. */
 void replay_abort(struct replay *replay, struct bytes who, struct bytes why) {
     char text[REPLAY_WHY_MAX];
     if (replay_is_over(replay))
@@ -72,13 +76,14 @@ static bool is_finished(const struct replay *replay) {
 }
 
 static void finish(struct replay *replay) {
+    assert(is_finished(replay));
     end(replay, REPLAY_DONE, "");
     audit(replay, "replay.done", BYTES(BY_ITSELF), replay->counts.by[REPLAYED_RESOLVED]);
 }
 
 /* ---- stages ---- */
 
-/* How many letters the canary's present stage still has to send; false: the canary is over. */
+/* Letters that the current canary stage may still send; false: the canary is over. */
 static bool canary_room(const struct replay *replay, uint64_t *room) {
     uint64_t sent = replay_sent(&replay->counts), until = 0;
     for (size_t i = 0; i < replay->order.canary_count; i++) {
@@ -126,8 +131,8 @@ static const char *why_blocked(const struct replay_queue *queue, bool to_origin,
     return text;
 }
 
-/* All consumers that were seen lately must be of the version, or a letter might be given to one
- * that is not. Empty: they are. */
+/* All recently seen consumers must have the version, since any of them may get a letter. Empty:
+ * they do. */
 static const char *why_version(const struct replay *replay, const struct replay_queue *queue,
                                char text[REPLAY_WHY_MAX]) {
     struct version_rule rule;
@@ -149,7 +154,7 @@ static const char *why_version(const struct replay *replay, const struct replay_
     return all ? "" : text;
 }
 
-/* Where the next letter goes. */
+/* The queue that the next letter is sent to. */
 static struct bytes next_queue(struct replay *replay) {
     uint32_t at;
     if (replay->next == replay->selected)
@@ -158,7 +163,7 @@ static struct bytes next_queue(struct replay *replay) {
     return part ? replay_order_queue(&replay->order, part->letters[at].queue) : BYTES_NONE;
 }
 
-static void look_at_queue(struct replay *replay) {
+static void check_queue(struct replay *replay) {
     const struct replay_around *around = &replay->replays->around;
     struct mono now = replay->replays->now.mono;
     struct replay_queue queue = {.max_lag = UINT64_MAX};
@@ -173,7 +178,7 @@ static void look_at_queue(struct replay *replay) {
         snprintf(replay->blocked, sizeof replay->blocked, "%s",
                  why_blocked(&queue, to_origin, text));
     else if (!to_origin)
-        snprintf(replay->blocked, sizeof replay->blocked, "there is no queue \"%.*s\" any more",
+        snprintf(replay->blocked, sizeof replay->blocked, "queue \"%.*s\" is no longer configured",
                  BYTES_ARG(bytes_clip(name, 100)));
     if (!replay->blocked[0])
         snprintf(replay->blocked, sizeof replay->blocked, "%s", why_version(replay, &queue, text));
@@ -183,8 +188,8 @@ static void look_at_queue(struct replay *replay) {
         replay->under_way_max = REPLAY_UNDER_WAY_LEAST;
 }
 
-/* From the foot of the ramp, at the start and whenever it had to stop. */
-static void set_out(struct replay *replay) {
+/* Starts the ramp anew, at the beginning and after each wait. */
+static void begin_ramp(struct replay *replay) {
     struct mono now = replay->replays->now.mono;
     double target = replay->pace.target;
     pace_begin(&replay->pace, target, replay->order.ramp, now);
@@ -194,11 +199,11 @@ static void set_out(struct replay *replay) {
         replay->started_at = replay->replays->now.wall;
 }
 
-/* True: nothing can be sent now. */
+/* True: nothing can be sent now; the state says why. */
 static bool waits(struct replay *replay) {
     struct mono now = replay->replays->now.mono;
     if (replay->looked_at.ms == 0 || now.ms - replay->looked_at.ms >= REPLAY_LOOK_MS)
-        look_at_queue(replay);
+        check_queue(replay);
     if (!replay->blocked[0] && replay->refused[0])
         snprintf(replay->blocked, sizeof replay->blocked, "%s", replay->refused);
     if (replay->blocked[0] && !replay_is_over(replay))
@@ -210,7 +215,7 @@ static bool waits(struct replay *replay) {
 
 static uint64_t arrived(const struct replay *replay) {
     struct store *store = replay->replays->triage->store;
-    uint64_t total = 1; /* never 0, which means "not known" */
+    uint64_t total = 1; /* never 0, which means unknown */
     for (size_t i = 0; i < replay->dlq_count; i++) {
         struct arena arena;
         struct letters_dlq dlq;
@@ -223,7 +228,7 @@ static uint64_t arrived(const struct replay *replay) {
     return total;
 }
 
-static void look_at_dlqs(struct replay *replay) {
+static void check_dlqs(struct replay *replay) {
     struct mono now = replay->replays->now.mono;
     if (now.ms - replay->second_at.ms < REPLAY_SECOND_MS && replay->dlq_total > 0)
         return;
@@ -240,20 +245,21 @@ static void abort_if_worse(struct replay *replay) {
     if (!replay->order.guarded)
         return;
     buf_init_fixed(&why, memory, sizeof memory);
-    look_at_dlqs(replay);
+    check_dlqs(replay);
     if (relapse_is_here(&replay->relapse, replay->replays->now.mono, &why))
         replay_abort(replay, BYTES(BY_ITSELF), buf_view(&why));
 }
 
 /* ---- sending ---- */
 
-/* What is sent and not handed over yet could not be called back: only a few of those. */
+/* Letters that are sent cannot be called back by an abort, so that only a few are in flight. */
 static bool is_full(const struct replay *replay) {
     return replay->going + replay->under_way.count >= replay->under_way_max ||
            replay->going >= REPLAY_WINDOW_MAX || replay->window_bytes >= REPLAY_WINDOW_BYTES;
 }
 
-static void get_ready(struct replay *replay, uint64_t room) {
+static void prepare_letters(struct replay *replay, uint64_t room) {
+    assert(!replay_is_over(replay) && replay->next <= replay->selected);
     while (room > 0 && replay->next < replay->selected && !is_full(replay) &&
            replay->preparing < REPLAY_PREPARING_MAX) {
         uint32_t at;
@@ -283,17 +289,17 @@ static uint64_t room_now(struct replay *replay) {
     return may > replay->going ? may - replay->going : 0;
 }
 
-static void move_on(struct replay *replay) {
+static void advance_active(struct replay *replay) {
     bool rested = replay->state == REPLAY_PLANNED || replay->state == REPLAY_WAITING ||
                   replay->state == REPLAY_PAUSED;
     if (waits(replay))
         return;
     if (rested || replay->pace.began.ms == 0)
-        set_out(replay);
+        begin_ramp(replay);
     replay_drop_watched(replay);
     abort_if_worse(replay);
     if (!replay_is_over(replay))
-        get_ready(replay, room_now(replay));
+        prepare_letters(replay, room_now(replay));
 }
 
 static struct mono next_wake(struct replay *replay) {
@@ -312,8 +318,9 @@ static struct mono next_wake(struct replay *replay) {
     return mono_earlier(second, pace_next(&replay->pace));
 }
 
-/* It was aborted: letters that are ready and not sent yet stay as they are. */
+/* After an abort, ready letters that are not sent stay pending_review. */
 static void drop_unsent(struct replay *replay) {
+    assert(replay->state == REPLAY_ABORTED && !replay->committing);
     LIST_EACH_SAFE(node, &replay->window) {
         struct sending *sending = CONTAINER_OF(node, struct sending, link);
         struct bytes own = sending->held ? sending->held->envelope.queue : BYTES_NONE;
@@ -334,14 +341,14 @@ struct mono replay_advance(struct replay *replay) {
         if (is_finished(replay))
             finish(replay);
         else
-            move_on(replay);
+            advance_active(replay);
     }
     if (replay_send_wanted(replay))
         replay_send(replay);
     return next_wake(replay);
 }
 
-/* ---- what the engine made of a letter ---- */
+/* ---- outcomes from the engine ---- */
 
 static void note_dead(struct replay *replay, const struct replay_under_way *letter,
                       const struct replay_end_of_letter *end) {
@@ -361,6 +368,8 @@ static void note_dead(struct replay *replay, const struct replay_under_way *lett
 
 void replay_heard(struct replay *replay, struct replay_under_way *under_way,
                   const struct replay_end_of_letter *end) {
+    assert(end->outcome == REPLAYED_RESOLVED || end->outcome == REPLAYED_FAILED ||
+           end->outcome == REPLAYED_DISCARDED);
     if (end->outcome == REPLAYED_FAILED) {
         note_dead(replay, under_way, end);
     } else {

@@ -1,4 +1,5 @@
-/* Replays as people see them: the active ones as they are now, the others as they ended. */
+/* replay_view: replays as the API shows them: active ones from memory, ended ones from the store.
+ */
 #include <stdio.h>
 
 #include "triage/replay_state.h"
@@ -24,7 +25,7 @@ static enum status put_replay(struct replays *replays, struct bytes id, struct b
     if (status == STATUS_OK)
         buf_bytes(out, doc);
     else if (status == STATUS_NOT_FOUND)
-        err_set(err, status, "there is no replay \"%.*s\"",
+        err_set(err, status, "replay \"%.*s\" does not exist",
                 BYTES_ARG(bytes_clip(id, UUID_TEXT_SIZE)));
     arena_free(&arena);
     return status;
@@ -48,7 +49,7 @@ static void put_letter(struct json_out *json, const struct replay_part *part, ui
     json_close(json, '}');
 }
 
-/* The part as the replay has it in memory. */
+/* The part in the replay's memory; NULL: not loaded. */
 static const struct replay_part *live_part(const struct replay *replay, uint32_t number) {
     if (!replay)
         return NULL;
@@ -62,11 +63,11 @@ static const struct replay_part *live_part(const struct replay *replay, uint32_t
 
 struct letters_shown {
     struct replays *replays;
-    const struct replay *replay; /* NULL: it is over */
+    const struct replay *replay; /* NULL: ended */
     const char *id;
     uint64_t selected;
-    bool oldest_first;          /* so the list was frozen */
-    struct replay_part *loaded; /* the last that was read back */
+    bool oldest_first;          /* order of the frozen list */
+    struct replay_part *loaded; /* last part read from the store */
 };
 
 static const struct replay_part *part_at(struct letters_shown *letters, uint32_t number,
@@ -80,7 +81,7 @@ static const struct replay_part *part_at(struct letters_shown *letters, uint32_t
     return letters->loaded;
 }
 
-/* Without parts, which are kept for a while only, there are no letters to show. */
+/* Without parts, which expire, there are no letters to show. */
 static uint64_t put_letters(struct letters_shown *letters, uint64_t from, size_t limit,
                             struct json_out *json, struct err *err) {
     uint64_t place = from;
@@ -143,7 +144,7 @@ enum status replays_show(struct replays *replays, struct bytes id, uint64_t from
             buf_free(&doc);
             return STATUS_OK;
         }
-        buf_bytes(out, bytes_cut(text, 0, text.len - 1)); /* without its closing bracket */
+        buf_bytes(out, bytes_cut(text, 0, text.len - 1)); /* without its closing brace */
         struct json_out json = {out, true};
         put_page(replays, id, from, limit, &json, text);
         json_close(&json, '}');
@@ -161,7 +162,7 @@ static enum status read_end(struct bytes doc, struct arena *arena, struct replay
     enum replay_state state;
     if (json_parse(doc, &object, err) != STATUS_OK || !json_get(object, "state", &value) ||
         !json_string(value, arena, &text) || !replay_state_parse(text, &state))
-        return err_set(err, STATUS_CORRUPT, "the replay cannot be read");
+        return err_set(err, STATUS_CORRUPT, "the stored replay is damaged");
     out->over = true;
     out->aborted = state == REPLAY_ABORTED;
     if (json_get(object, "why", &value) && json_string(value, arena, &text))

@@ -1,5 +1,8 @@
+/* replays: the thread of all replays, and the calls of the API. `mutex` guards every replay; the
+ * thread holds it for the length of a step. */
 #include "triage/replays.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +20,7 @@ void replays_post(struct replays *replays, struct replay_mail *mail) {
     mailbox_post(&replays->mailbox, &mail->mail);
 }
 
-/* What became of a letter, on its way to the replays' thread. */
+/* The outcome of a letter, posted to the replays' thread. */
 struct heard {
     struct replay_mail mail;
     enum replay_outcome outcome;
@@ -61,7 +64,7 @@ static bool died_again(const struct envelope *letter) {
     return letter->dead_at.ms >= letter->replayed_at.ms;
 }
 
-/* What it died of; or, when it never got as far as dying again, why not. */
+/* The failure; or, if the letter never got as far as failing again, the reason. */
 static void say_why(const struct envelope *letter, char out[REPLAY_WHY_MAX]) {
     if (!died_again(letter))
         snprintf(out, REPLAY_WHY_MAX, "%.*s",
@@ -87,7 +90,7 @@ void replays_heard(struct replays *replays, const struct envelope *letter) {
     replays_post(replays, &heard->mail);
 }
 
-/* ---- life ---- */
+/* ---- start and stop ---- */
 
 struct replays *replays_new(struct triage *triage, const struct replay_around *around) {
     struct replays *replays = memory_new(sizeof *replays);
@@ -147,7 +150,7 @@ static bool may_leave(struct replays *replays) {
 void replays_run(struct replays *replays) {
     for (;;) {
         struct mono next = replays_step(replays, triage_now(replays->triage));
-        if (may_leave(replays)) /* asked after the step, which takes the ring that told of it */
+        if (may_leave(replays)) /* checked after the step, which consumes the wake-up */
             return;
         mailbox_wait(&replays->mailbox, next);
     }
@@ -175,7 +178,7 @@ void replays_free(struct replays *replays) {
 
 /* ---- starting ---- */
 
-/* Another may have been started while this one's selection was frozen. */
+/* Another replay may have claimed a letter while this selection was being frozen. */
 static enum status check_claims(const struct replays *replays, const struct replay *replay,
                                 struct err *err) {
     size_t count = 0;
@@ -186,8 +189,7 @@ static enum status check_claims(const struct replays *replays, const struct repl
              !replay_is_over(other) && i < replay->selected && j < other->selected;) {
             if (replay->claims[i] == other->claims[j])
                 return err_set(err, STATUS_CONFLICT,
-                               "letters of it are being replayed by replay %s; wait for it or "
-                               "abort it",
+                               "some of the letters are part of replay %s; wait for it or abort it",
                                other->id);
             if (replay->claims[i] < other->claims[j])
                 i++;
@@ -196,7 +198,7 @@ static enum status check_claims(const struct replays *replays, const struct repl
         }
     }
     if (count >= REPLAYS_ACTIVE_MAX)
-        return err_set(err, STATUS_BUSY, "%d replays are active; wait for one of them",
+        return err_set(err, STATUS_BUSY, "%d replays are active; wait until one has ended",
                        REPLAYS_ACTIVE_MAX);
     return STATUS_OK;
 }
@@ -212,8 +214,8 @@ static struct audit_entry audit_of(const struct replay *replay, const char *what
                                 .after = after};
 }
 
-/* What people see of it and the audit's entry, durable together. */
-static enum status write_down(struct replay *replay, struct audit_entry entry, struct err *err) {
+/* Commits the replay's document together with the audit entry. */
+static enum status commit_doc(struct replay *replay, struct audit_entry entry, struct err *err) {
     struct triage *triage = replay->replays->triage;
     struct arena arena;
     arena_init_heap(&arena, START_ARENA_CHUNK);
@@ -230,15 +232,16 @@ static enum status write_down(struct replay *replay, struct audit_entry entry, s
     return status;
 }
 
-/* With the mutex: nobody starts another one in between. */
+/* Called with the mutex, so that no other replay is admitted in between. */
 static enum status admit(struct replays *replays, struct replay *replay, struct err *err) {
+    assert(replay->selected == 0 || replay->claims);
     enum status status = check_claims(replays, replay, err);
     if (status == STATUS_OK)
-        status = write_down(
+        status = commit_doc(
             replay,
             audit_of(replay, "replay.start", replay->order.who, replay->order.why, BYTES_NONE),
             err);
-    replay->order.id = BYTES_NONE; /* these two were the caller's */
+    replay->order.id = BYTES_NONE; /* borrowed from the caller */
     replay->order.note = (struct store_keep){.name = BYTES_NONE};
     if (status == STATUS_OK)
         list_push_back(&replays->active, &replay->link);
@@ -290,12 +293,13 @@ static enum status not_active(struct replays *replays, struct bytes id, struct e
     arena_free(&arena);
     id = bytes_clip(id, UUID_TEXT_SIZE);
     if (status == STATUS_OK)
-        return err_set(err, STATUS_CONFLICT, "replay %.*s is over", BYTES_ARG(id));
-    return err_set(err, STATUS_NOT_FOUND, "there is no replay \"%.*s\"", BYTES_ARG(id));
+        return err_set(err, STATUS_CONFLICT, "replay %.*s has ended", BYTES_ARG(id));
+    return err_set(err, STATUS_NOT_FOUND, "replay \"%.*s\" does not exist", BYTES_ARG(id));
 }
 
 static void change_state(struct replay *replay, enum replay_change change, struct bytes who,
                          struct bytes why) {
+    assert(!replay_is_over(replay));
     char text[REPLAY_WHY_MAX];
     snprintf(text, sizeof text, "%s by %.*s%s%.*s", changes[change].past,
              BYTES_ARG(bytes_clip(who, 60)), why.len ? ": " : "", BYTES_ARG(bytes_clip(why, 150)));
@@ -309,7 +313,7 @@ static void change_state(struct replay *replay, enum replay_change change, struc
         break;
     case REPLAY_ABORT:
         replay_abort(replay, who, bytes_of(text));
-        /* This call writes the entry itself. */
+        /* replays_change writes the audit entry itself */
         replay->last_words = (struct store_keep){.name = BYTES_NONE};
         break;
     }
@@ -325,7 +329,7 @@ enum status replays_change(struct replays *replays, struct bytes id, enum replay
     } else {
         change_state(replay, change, who, why);
         status =
-            write_down(replay, audit_of(replay, changes[change].what, who, why, BYTES_NONE), err);
+            commit_doc(replay, audit_of(replay, changes[change].what, who, why, BYTES_NONE), err);
     }
     pthread_mutex_unlock(&replays->mutex);
     mailbox_ring(&replays->mailbox);

@@ -1,5 +1,8 @@
+/* retention: the thread that sweeps every DLQ's rule. Waits on a condition variable on the
+ * monotonic clock. */
 #include "triage/retention.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -16,7 +19,7 @@ struct retention {
     struct retention_options options;
     char *base_dir;
     pthread_t thread;
-    pthread_mutex_t mutex; /* of the wait */
+    pthread_mutex_t mutex; /* of `woken` */
     pthread_cond_t wake;
     bool woken;
     atomic_bool ending;
@@ -38,8 +41,9 @@ static bool is_used(struct triage *triage, struct bytes dlq, struct arena *arena
            STATUS_OK;
 }
 
-/* What cannot be done now is tried again at the next look. */
-static int64_t look(struct retention *retention) {
+/* Sweeps all rules once; errors are logged, and retried at the next sweep. Returns the time until
+ * then. */
+static int64_t sweep_all(struct retention *retention) {
     const struct retention_options *options = &retention->options;
     struct arena arena;
     struct retention_rule *rules;
@@ -77,11 +81,12 @@ static void wait_for(struct retention *retention, int64_t ms) {
 static void *run(void *arg) {
     struct retention *retention = arg;
     while (!retention->ending)
-        wait_for(retention, look(retention));
+        wait_for(retention, sweep_all(retention));
     return NULL;
 }
 
 struct retention *retention_start(const struct retention_options *options) {
+    assert(options->triage && options->rules);
     struct retention *retention = memory_new(sizeof *retention);
     pthread_condattr_t monotonic;
     retention->options = *options;

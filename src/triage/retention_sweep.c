@@ -1,6 +1,7 @@
-/* retention_sweep: one pass over a DLQ: list what may be due, archive a page of it, then take it
- * out. The commit comes last, and takes only letters that are still in the state that was judged.
- */
+/* retention_sweep: one pass over a DLQ: list the candidates, archive a page of them, then remove it
+ * from the store. The archive is durable before the commit, which removes only letters that are
+ * still in the state in which they were judged. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -14,7 +15,7 @@ enum { PAGE = ARCHIVING_LETTERS_MAX, PAGE_ARENA_CHUNK = 64 * 1024 };
 
 static const struct {
     enum state state;
-    const char *what; /* in the audit */
+    const char *what; /* in the audit log */
     const char *why;
 } kinds[RETENTION_COUNT] = {
     [RETENTION_UNRESOLVED] = {STATE_PENDING_REVIEW, "retention.expire", "retention.unresolved"},
@@ -27,17 +28,17 @@ struct sweep {
     struct bytes base_dir;
     const struct retention_rule *rule;
     enum retention_of kind;
-    struct wall now, limit; /* what was decided or died before the limit is due */
+    struct wall now, limit; /* letters decided or dead before the limit are due */
     struct message *due[PAGE];
     size_t count;
-    struct manifest manifest;  /* of this page's archive; no letters: there is none */
-    uint64_t unreadable;       /* letters, which stay */
-    struct err unreadable_why; /* of the first */
+    struct manifest manifest;  /* of this page's archive; letters 0: none */
+    uint64_t unreadable;       /* unreadable letters, which stay */
+    struct err unreadable_why; /* of the first of them */
     const atomic_bool *ending;
     struct err *err;
 };
 
-/* ---- what is due ---- */
+/* ---- due letters ---- */
 
 static bool is_due(const struct sweep *sweep, const struct envelope *envelope) {
     struct wall since = envelope->dead_at;
@@ -47,12 +48,13 @@ static bool is_due(const struct sweep *sweep, const struct envelope *envelope) {
            !envelope->read_only;
 }
 
-/* Damage to one letter keeps no other from leaving. */
+/* A damaged letter does not prevent the others from being deleted. */
 static bool is_unreadable(enum status status) {
     return status == STATUS_CORRUPT || status == STATUS_IO;
 }
 
-/* From a row on, as many as may be in memory; each as it is now, for lists may lag. */
+/* Collects due letters from *row on, as many as may be in memory. Each is read again, since lists
+ * may lag. */
 static enum status collect(struct sweep *sweep, const struct letters_page *page, size_t *row) {
     struct store *store = sweep->triage->store;
     uint64_t bytes = 0;
@@ -75,10 +77,11 @@ static enum status collect(struct sweep *sweep, const struct letters_page *page,
     return STATUS_OK;
 }
 
-/* ---- into the archive ---- */
+/* ---- archiving ---- */
 
-/* The archive shows what the letter is about to become. */
+/* The archive has the letter in the state that it is about to get. */
 static void expire(struct sweep *sweep, struct envelope *envelope) {
+    assert(sweep->kind == RETENTION_UNRESOLVED && sweep->rule->archive.len > 0);
     lifecycle_resolve(envelope, RESOLUTION_EXPIRED, sweep->now);
     envelope->why = bytes_of(kinds[sweep->kind].why);
 }
@@ -95,9 +98,9 @@ static enum status archive_page(struct sweep *sweep, struct arena *arena) {
                            sweep->err);
 }
 
-/* ---- out of the store ---- */
+/* ---- deleting ---- */
 
-static struct store_op leave_op(const struct sweep *sweep, const struct message *held) {
+static struct store_op remove_op(const struct sweep *sweep, const struct message *held) {
     struct store *store = sweep->triage->store;
     struct store_op op = {
         .kind = sweep->kind == RETENTION_UNRESOLVED ? STORE_MARK : STORE_FORGET,
@@ -113,7 +116,8 @@ static struct store_op leave_op(const struct sweep *sweep, const struct message 
     return op;
 }
 
-static enum status leave(struct sweep *sweep, struct arena *arena, uint64_t *gone) {
+static enum status remove_page(struct sweep *sweep, struct arena *arena, uint64_t *gone) {
+    assert(sweep->count > 0 && sweep->count <= PAGE);
     struct store_op *ops = memory_array(sweep->count + 1, sizeof *ops);
     struct audit_entry entry = {.who = BYTES("retention"),
                                 .what = kinds[sweep->kind].what,
@@ -123,7 +127,7 @@ static enum status leave(struct sweep *sweep, struct arena *arena, uint64_t *gon
                                 .after = archiving_after(&sweep->manifest, arena)};
     audit_begin(sweep->triage, &entry);
     for (size_t i = 0; i < sweep->count; i++)
-        ops[i] = leave_op(sweep, sweep->due[i]);
+        ops[i] = remove_op(sweep, sweep->due[i]);
     ops[sweep->count] = audit_op(&entry, arena);
     enum status status = triage_commit(sweep->triage, ops, sweep->count + 1, sweep->err);
     for (size_t i = 0; i < sweep->count && status == STATUS_OK; i++)
@@ -134,7 +138,7 @@ static enum status leave(struct sweep *sweep, struct arena *arena, uint64_t *gon
     return status;
 }
 
-/* ---- a batch, a page, a kind, a rule ---- */
+/* ---- the loops ---- */
 
 static enum status sweep_batch(struct sweep *sweep, const struct letters_page *page, size_t *row,
                                struct arena *arena, uint64_t *gone) {
@@ -142,7 +146,7 @@ static enum status sweep_batch(struct sweep *sweep, const struct letters_page *p
     if (status == STATUS_OK && sweep->count > 0)
         status = archive_page(sweep, arena);
     if (status == STATUS_OK && sweep->count > 0)
-        status = leave(sweep, arena, gone);
+        status = remove_page(sweep, arena, gone);
     for (size_t i = 0; i < sweep->count; i++)
         message_free(sweep->due[i]);
     return status;
@@ -160,7 +164,8 @@ static enum status sweep_page(struct sweep *sweep, const struct letters_page *pa
     return status;
 }
 
-/* Nothing is decided before it died, so what did not die before the limit need not be looked at. */
+/* Letters are decided after they died, so that letters which died after the limit need not be
+ * listed. */
 static enum status sweep_kind(struct sweep *sweep, uint64_t *gone) {
     struct store *store = sweep->triage->store;
     struct letters_query query = {.dlq = sweep->rule->dlq,
@@ -204,7 +209,7 @@ enum status retention_sweep(struct triage *triage, struct bytes base_dir,
         status = sweep_kind(sweep, gone);
     }
     if (sweep->unreadable > 0)
-        log_error("retention of %.*s: %llu letters cannot be read and stay; of the first: %s",
+        log_error("retention of %.*s: %llu letters cannot be read and are kept; the first: %s",
                   BYTES_ARG(rule->dlq), (unsigned long long)sweep->unreadable,
                   sweep->unreadable_why.text);
     free(sweep);

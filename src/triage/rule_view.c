@@ -1,3 +1,4 @@
+/* rule_view: see the header. */
 #include "triage/rule_view.h"
 
 static const struct rule *find_in(const struct rule *rules, size_t count, struct bytes name) {
@@ -48,7 +49,7 @@ static void put_ranges(struct json_out *out, const char *key, const struct rule_
     json_close(out, ']');
 }
 
-/* 0..0 means that it was not given. */
+/* 0..0 means not given. */
 static void put_optional_range(struct json_out *out, const char *key, struct rule_range range) {
     put_ranges(out, key, &range, range.from != 0 || range.to != 0);
 }
@@ -81,7 +82,7 @@ static void put_header(struct json_out *out, const struct rule_when *when) {
     json_close(out, '}');
 }
 
-/* A list of a preset; one rule of a user has one glob. */
+/* Presets have lists of globs; a user's rule has one. */
 static void put_globs(struct json_out *out, const char *key, struct rule_globs globs) {
     if (globs.count == 0)
         return;

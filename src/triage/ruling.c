@@ -1,3 +1,6 @@
+/* ruling: decisions about letters. A decision and its audit entry are in one commit. The store
+ * skips letters that are no longer pending_review (`from`); the audit entry's count is corrected
+ * for these afterwards. */
 #include "triage/ruling.h"
 
 #include "base/memory.h"
@@ -6,11 +9,12 @@
 #include "triage/escalation.h"
 #include "triage/read_only.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum {
     OPS_PER_COMMIT = 1000,
-    OPS_BESIDE = 2 /* the audit's and the note */,
+    OPS_BESIDE = 2 /* the audit entry and the note */,
     AUDIT_ARENA_CHUNK = 4096
 };
 
@@ -32,6 +36,7 @@ static const struct {
 };
 
 const char *ruling_text(enum ruling_kind kind) {
+    assert(kind <= RULING_COMPENSATE);
     return kinds[kind].name;
 }
 
@@ -53,7 +58,8 @@ static struct store_op op_of(const struct ruling *ruling, uint32_t queue, struct
                                              : mark_op(ruling, queue, held->seq, now);
 }
 
-static bool is_able(const struct ruling *ruling, struct bytes queue) {
+static bool can_compensate(const struct ruling *ruling, struct bytes queue) {
+    assert(ruling->kind != RULING_COMPENSATE || ruling->compensates);
     return ruling->kind != RULING_COMPENSATE || ruling->compensates(ruling->arg, queue);
 }
 
@@ -85,10 +91,10 @@ static struct escalation *escalation_of(struct triage *triage, const struct ruli
 
 /* ---- one ---- */
 
-static enum status not_open(const struct message *held, struct bytes id, struct err *err) {
+static enum status refuse_closed(const struct message *held, struct bytes id, struct err *err) {
     const struct envelope *envelope = &held->envelope;
     if (envelope->letter_id.len == 0)
-        return err_set(err, STATUS_CONFLICT, "\"%.*s\" is a message that is not dead (%s)",
+        return err_set(err, STATUS_CONFLICT, "\"%.*s\" is not a dead letter; its state is %s",
                        BYTES_ARG(id), state_text(envelope->state));
     if (envelope->state == STATE_REPLAYING && envelope->compensating)
         return err_set(err, STATUS_CONFLICT, "letter \"%.*s\" is being compensated; wait for it",
@@ -111,6 +117,7 @@ static enum status get(struct triage *triage, struct bytes queue, struct bytes i
 
 static enum status mark_one(struct triage *triage, const struct ruling *ruling,
                             struct message *held, bool *skipped, struct err *err) {
+    assert(held->envelope.state == STATE_PENDING_REVIEW && !held->envelope.read_only);
     struct arena arena;
     arena_init_heap(&arena, AUDIT_ARENA_CHUNK);
     struct audit_entry entry = audit_of(triage, ruling);
@@ -145,15 +152,15 @@ enum status ruling_one(struct triage *triage, const struct ruling *ruling, struc
     if (status != STATUS_OK)
         return status;
     if (held->envelope.state != STATE_PENDING_REVIEW)
-        status = not_open(held, id, err);
+        status = refuse_closed(held, id, err);
     else if (held->envelope.read_only)
         status = read_only_refuse(&held->envelope, id, err);
-    else if (!is_able(ruling, held->envelope.queue))
+    else if (!can_compensate(ruling, held->envelope.queue))
         status = err_set(err, STATUS_CONFLICT, "queue \"%.*s\" has no compensate handler",
                          BYTES_ARG(held->envelope.queue));
     else if (ruling->kind == RULING_COMPENSATE && held->envelope.body_damaged)
         status = err_set(err, STATUS_CONFLICT,
-                         "the body of \"%.*s\" is damaged: there is nothing to hand over",
+                         "the body of letter \"%.*s\" is damaged; it cannot be compensated",
                          BYTES_ARG(id));
     else
         status = mark_one(triage, ruling, held, &skipped, err);
@@ -161,7 +168,7 @@ enum status ruling_one(struct triage *triage, const struct ruling *ruling, struc
     if (status == STATUS_OK)
         status = get(triage, home, letter, held_out, err);
     if (status == STATUS_OK && skipped) {
-        status = not_open(*held_out, id, err);
+        status = refuse_closed(*held_out, id, err);
         message_free(*held_out);
         *held_out = NULL;
     }
@@ -176,19 +183,20 @@ struct bulk {
     const struct ruling *ruling;
     struct ruling_result *result;
     struct audit_entry entry;
-    struct store_op *ops;           /* marks; those beside them come behind */
+    struct store_op *ops;           /* marks, then the audit entry, note and escalations */
     struct store_keep note;         /* for the next commit */
     struct escalation *escalations; /* one for each DLQ */
     size_t escalation_count;
     size_t count;
-    struct message *held[RULING_COMPENSATIONS_MAX]; /* of compensations */
+    struct message *held[RULING_COMPENSATIONS_MAX]; /* letters of compensations */
     enum status status;
     struct err *err;
 };
 
-/* The audit's count is what the marks were submitted for; where somebody else was faster, the next
- * commit, or a last one, puts it right. */
+/* The audit entry counts the submitted marks; where the store skipped some, the next commit or a
+ * last one corrects it. */
 static void flush(struct bulk *bulk) {
+    assert(bulk->count > 0 && bulk->count <= OPS_PER_COMMIT);
     struct arena arena;
     arena_init_heap(&arena, AUDIT_ARENA_CHUNK);
     bulk->entry.count = bulk->result->changed + bulk->count;
@@ -212,8 +220,9 @@ static void flush(struct bulk *bulk) {
     arena_free(&arena);
 }
 
-/* As it is now: the list may be a little older. */
+/* Reads the letter again, since the list may lag. */
 static void add_compensation(struct bulk *bulk, const struct envelope *listed, uint32_t queue) {
+    assert(bulk->count < RULING_COMPENSATIONS_MAX && !bulk->held[bulk->count]);
     struct store *store = bulk->triage->store;
     struct message **held = &bulk->held[bulk->count];
     enum status status =
@@ -272,7 +281,7 @@ static bool visit(void *arg, const struct selection_letter *letter) {
     bulk->result->matched++;
     if (letter->envelope->state != STATE_PENDING_REVIEW) {
         bulk->result->busy++;
-    } else if (!is_able(bulk->ruling, letter->envelope->queue)) {
+    } else if (!can_compensate(bulk->ruling, letter->envelope->queue)) {
         bulk->result->unable++;
     } else if (bulk->ruling->dry_run) {
         bulk->result->changed++;
@@ -293,7 +302,7 @@ static enum status correct_audit(struct bulk *bulk) {
     return status;
 }
 
-/* Whether numbers alone say what a look at each letter would. */
+/* Whether the store's counters are enough, so that the letters need not be listed. */
 static bool is_countable(const struct ruling *ruling) {
     const struct selection *selection = &ruling->selection;
     return ruling->dry_run && ruling->kind != RULING_COMPENSATE && selection->id_count == 0 &&
@@ -301,8 +310,9 @@ static bool is_countable(const struct ruling *ruling) {
            selection->query.filter.cursor.len == 0;
 }
 
-/* False: the letters have to be looked at. Who was only looked at in its broker is in the envelope
- * alone; and a list that lags is waited for by whoever walks it. */
+/* Counts a dry run by the store's counters. False: the letters must be listed, because only
+ * envelopes say which adopted letters are read-only, or because the lists lag (walking waits for
+ * them). */
 static bool count(struct triage *triage, const struct ruling *ruling,
                   struct ruling_result *result) {
     struct letters_sum sum;

@@ -1,5 +1,7 @@
+/* selection: walks the letters that a filter, ids or `all` select. */
 #include "triage/selection.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -12,7 +14,7 @@ enum { LIST_WAIT_MS = 2000, LIST_TRIES = 30, ID_SHOWN_MAX = 255 };
 
 #define OPEN_STATES (1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING)
 
-/* ---- what is wanted ---- */
+/* ---- setting it ---- */
 
 void selection_init(struct selection *selection) {
     *selection = (struct selection){.all = false};
@@ -22,7 +24,8 @@ void selection_init(struct selection *selection) {
 enum status selection_set(struct selection *selection, struct bytes name, struct bytes value,
                           struct wall now, struct arena *arena, struct err *err) {
     if (bytes_is(name, "limit") || bytes_is(name, "cursor"))
-        return err_set(err, STATUS_INVALID, "filter: %.*s is no word of a filter; it stands beside",
+        return err_set(err, STATUS_INVALID,
+                       "filter: %.*s is not part of a filter; put it next to the filter",
                        BYTES_ARG(name));
     selection->filtered = true;
     return query_set(&selection->query, name, value, now, arena, err);
@@ -30,15 +33,14 @@ enum status selection_set(struct selection *selection, struct bytes name, struct
 
 enum status selection_finish(struct selection *selection, struct err *err) {
     if (selection->id_count > 0 && (selection->filtered || selection->all))
-        return err_set(err, STATUS_INVALID, "give ids or a filter, not both");
+        return err_set(err, STATUS_INVALID, "ids and a filter are mutually exclusive");
     if (selection->has_order && selection->limit == 0 && !selection->has_limit)
-        return err_set(err, STATUS_INVALID, "order: only with limit, of which it says which");
+        return err_set(err, STATUS_INVALID, "order: only with limit");
     if (selection->filtered && selection->all)
-        return err_set(err, STATUS_INVALID, "all and a filter contradict each other");
+        return err_set(err, STATUS_INVALID, "\"all\" and a filter are mutually exclusive");
     if (selection->id_count == 0 && !selection->filtered && !selection->all)
         return err_set(err, STATUS_INVALID,
-                       "without a filter this would be every letter; say \"all\": true if it is "
-                       "meant");
+                       "a filter is missing; set \"all\": true to select every letter");
     uint32_t *states = &selection->query.filter.states;
     if (selection->reading) {
         if (!selection->all)
@@ -47,15 +49,15 @@ enum status selection_finish(struct selection *selection, struct err *err) {
     }
     if (*states != 0 && (*states & OPEN_STATES) == 0)
         return err_set(err, STATUS_INVALID,
-                       "state: what is decided is decided; only letters in pending_review can be "
-                       "chosen");
+                       "state: resolved and discarded letters cannot be changed; only letters in "
+                       "pending_review can be selected");
     if (*states == 0)
         *states = OPEN_STATES;
     *states &= OPEN_STATES;
     return STATUS_OK;
 }
 
-/* What the cursor of a walk that went oldest first begins with. */
+/* Prefix of the cursor of a walk that went oldest first. */
 #define OLDEST_MARK BYTES("oldest.")
 
 bool selection_oldest_first(const struct selection *selection) {
@@ -97,12 +99,12 @@ static bool at_limit(const struct walk *walk) {
     return walk->selection->limit > 0 && walk->result->visited == walk->selection->limit;
 }
 
-static void give(struct walk *walk, uint64_t seq, const struct envelope *envelope) {
+static void visit_letter(struct walk *walk, uint64_t seq, const struct envelope *envelope) {
     if (envelope->read_only && !walk->selection->reading) {
         walk->result->read_only++;
         return;
     }
-    /* The time that `until` looks at: of a message that is not dead, when it arrived. */
+    /* The time that `until` refers to: the arrival, for a message that is not dead. */
     int64_t at = envelope->dead_at.ms ? envelope->dead_at.ms : envelope->created_at.ms;
     if (walk->result->visited++ == 0 || at >= walk->result->until.ms)
         walk->result->until.ms = at + 1;
@@ -112,7 +114,7 @@ static void give(struct walk *walk, uint64_t seq, const struct envelope *envelop
 
 static void note_damaged(struct walk *walk, const struct letters_row *row) {
     walk->result->damaged++;
-    log_warn("letter %.*s (number %llu) is damaged and left out; run impound doctor for details",
+    log_warn("letter %.*s (number %llu) is damaged, skipping it; run impound doctor for details",
              BYTES_ARG(bytes_clip(row->id, ID_SHOWN_MAX)), (unsigned long long)row->seq);
 }
 
@@ -124,7 +126,7 @@ static void on_row(void *arg, const struct letters_row *row) {
         return;
     arena_init_heap(&arena, PAGE_ARENA_CHUNK);
     if (row->envelope.ptr && envelope_restore(row->envelope, &arena, &envelope, NULL) == STATUS_OK)
-        give(walk, row->seq, &envelope);
+        visit_letter(walk, row->seq, &envelope);
     else
         note_damaged(walk, row);
     arena_free(&arena);
@@ -146,6 +148,7 @@ static enum status list_page(struct walk *walk, const struct query *query, struc
 }
 
 static size_t page_size(const struct walk *walk) {
+    assert(walk->selection->limit == 0 || walk->result->visited < walk->selection->limit);
     uint64_t limit = walk->selection->limit;
     uint64_t left = limit > 0 ? limit - walk->result->visited : QUERY_LIMIT_MAX;
     return left < QUERY_LIMIT_MAX ? (size_t)left : QUERY_LIMIT_MAX;
@@ -157,8 +160,8 @@ static void note_skipped(struct selection_result *result, const struct where_res
     result->skipped += page->skipped;
 }
 
-/* A list that lags shows what it has after LIST_WAIT_MS. That will do for looking, but what acts on
- * letters must see those that were there before it began: it asks until a list comes in time. */
+/* A lagging list answers after LIST_WAIT_MS with what it has. That is enough for reading, but a
+ * change must see all letters committed before it began: it asks until a list answers in time. */
 static enum status wait_for_lists(struct walk *walk) {
     struct store *store = walk->triage->store;
     struct letters_query query = {.limit = 1, .letters = true, .states = OPEN_STATES};
@@ -176,18 +179,18 @@ static enum status wait_for_lists(struct walk *walk) {
     return status;
 }
 
-/* Programs are run on what people chose for so long and no longer. */
-static bool is_late(const struct walk *walk, struct mono begun) {
+/* A `where` given by a person may run for SELECTION_WHERE_MS. */
+static bool is_out_of_time(const struct walk *walk, struct mono begun) {
     return walk->selection->query.where.len > 0 && !walk->selection->by_rule &&
            triage_now(walk->triage).mono.ms - begun.ms >= SELECTION_WHERE_MS;
 }
 
-static enum status too_late(struct walk *walk, uint64_t looked_at) {
+static enum status report_out_of_time(struct walk *walk, uint64_t looked_at) {
     if (walk->selection->in_parts)
         return STATUS_OK;
     return err_set(walk->err, STATUS_INVALID,
-                   "where: it looked at %llu letters in %d s, and there are more; narrow them down "
-                   "with dlq, reason, category, fingerprint, since or until, which need no program",
+                   "where: examined %llu letters in %d s, and there are more; narrow the selection "
+                   "with dlq, reason, category, fingerprint, since or until, which use an index",
                    (unsigned long long)looked_at, SELECTION_WHERE_MS / 1000);
 }
 
@@ -223,11 +226,11 @@ static enum status walk_filter(struct walk *walk, struct arena *arena) {
         if (!query.filter.cursor.ptr || walk->enough || ++pages == most)
             break;
         if (status == STATUS_OK && query.gone && query.gone(query.asker))
-            status = err_set(walk->err, STATUS_BUSY, "nobody waits for the answer");
-        late = is_late(walk, begun.mono);
+            status = err_set(walk->err, STATUS_BUSY, "the client disconnected");
+        late = is_out_of_time(walk, begun.mono);
     }
     walk->result->cursor = mark_cursor(walk->selection, query.filter.cursor, arena);
-    return status == STATUS_OK && late ? too_late(walk, looked_at) : status;
+    return status == STATUS_OK && late ? report_out_of_time(walk, looked_at) : status;
 }
 
 /* ---- by id ---- */
@@ -237,8 +240,7 @@ static enum status check_letter(const struct walk *walk, const struct message *h
     const struct envelope *envelope = &held->envelope;
     struct err *err = walk->err;
     if (envelope->letter_id.len == 0)
-        return err_set(err, STATUS_CONFLICT, "\"%.*s\" is a message that is not dead",
-                       BYTES_ARG(id));
+        return err_set(err, STATUS_CONFLICT, "\"%.*s\" is not a dead letter", BYTES_ARG(id));
     if (!walk->selection->reading && envelope->read_only)
         return read_only_refuse(envelope, id, err);
     if (!walk->selection->reading && !(OPEN_STATES >> envelope->state & 1u))
@@ -247,7 +249,8 @@ static enum status check_letter(const struct walk *walk, const struct message *h
     return STATUS_OK;
 }
 
-/* A letter by its place in the list of ids. Bodies are not kept: ids may be many. */
+/* A selected letter, by its index in `ids`. Bodies are not kept in memory, since there may be many
+ * ids. */
 struct chosen {
     uint64_t seq;
     size_t place;
@@ -286,19 +289,20 @@ static enum status choose(struct walk *walk, struct chosen *out) {
     return STATUS_OK;
 }
 
-/* An id given twice is one letter; one that went since it was chosen is passed over. */
-static void give_chosen(struct walk *walk, const struct chosen *chosen, size_t count) {
+/* A duplicate id is one letter; a letter that was removed since is skipped. */
+static void visit_chosen(struct walk *walk, const struct chosen *chosen, size_t count) {
     for (size_t i = 0; i < count && !walk->enough; i++) {
         struct message *held = NULL;
         if (i > 0 && chosen[i].seq == chosen[i - 1].seq)
             continue;
         if (find(walk, walk->selection->ids[chosen[i].place], &held) == STATUS_OK)
-            give(walk, held->seq, &held->envelope);
+            visit_letter(walk, held->seq, &held->envelope);
         message_free(held);
     }
 }
 
 static enum status walk_ids(struct walk *walk) {
+    assert(walk->selection->id_count > 0);
     size_t count = walk->selection->id_count;
     struct chosen *chosen = memory_array(count, sizeof *chosen);
     enum status status = choose(walk, chosen);
@@ -306,13 +310,13 @@ static enum status walk_ids(struct walk *walk) {
         if (!walk->selection->as_given)
             qsort(chosen, count, sizeof *chosen,
                   selection_oldest_first(walk->selection) ? oldest_first : newest_first);
-        give_chosen(walk, chosen, count);
+        visit_chosen(walk, chosen, count);
     }
     free(chosen);
     return status;
 }
 
-/* Behind a cursor others may have been visited before. */
+/* After a cursor, letters may have been visited before. */
 static bool is_all_read_only(const struct selection *selection,
                              const struct selection_result *result) {
     return result->visited == 0 && result->read_only > 0 && !selection->by_rule &&

@@ -1,9 +1,10 @@
-/* spill_file: one open file per DLQ and day, written by whoever spills, synced together.
+/* spill_file: one open file for each DLQ and day, appended to by any thread, synced together
+ * (`sync`). A letter counts as spilled only after the sync.
  *
- * After any trouble with a file it is closed and forgotten: the next append opens it again and
- * thereby looks at how it ends. */
+ * After an I/O error a file is closed: the next append opens it again and checks its tail. */
 #include "triage/spill_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,7 +26,7 @@ enum { NUMBERS_MAX = 1000, OPEN_MAX = 64 };
 
 struct spill_open {
     struct list link;
-    char *first_path; /* what the letter asked for: the name of the number 1 */
+    char *first_path; /* path of the file with number 1 */
     int fd;
     off_t size;
     bool unsynced;
@@ -49,6 +50,7 @@ static enum status failed(const char *doing, const char *path, struct err *err) 
 /* ---- open files ---- */
 
 static void file_close(struct spill_file *spill, struct spill_open *file) {
+    assert(spill->file_count > 0);
     list_remove(&file->link);
     spill->file_count--;
     close(file->fd);
@@ -80,7 +82,8 @@ static bool check_tail(int fd, off_t size, enum spill_tail *tail, off_t *good) {
     return true;
 }
 
-/* The file, ready to be appended to: *fd is -1 when it is damaged and another must be used. */
+/* Opens the file for appending, after its tail was checked; *fd is -1 if it is damaged and the next
+ * number must be used. */
 static bool open_one(const char *path, int *fd, off_t *size) {
     struct stat stat;
     enum spill_tail tail;
@@ -90,9 +93,9 @@ static bool open_one(const char *path, int *fd, off_t *size) {
     bool ok = fstat(*fd, &stat) == 0 && check_tail(*fd, stat.st_size, &tail, size) &&
               (tail != SPILL_TAIL_TORN || ftruncate(*fd, *size) == 0);
     if (ok && tail == SPILL_TAIL_TORN)
-        log_warn("spill: cut an unfinished frame off %s at byte %lld", path, (long long)*size);
+        log_warn("spill: removed an incomplete frame from %s at byte %lld", path, (long long)*size);
     if (ok && tail == SPILL_TAIL_DAMAGED)
-        log_error("spill: %s is damaged at byte %lld; it is left alone", path, (long long)*size);
+        log_error("spill: %s is damaged at byte %lld; using a new file", path, (long long)*size);
     if (!ok || tail == SPILL_TAIL_DAMAGED) {
         int why = errno;
         close(*fd);
@@ -102,7 +105,7 @@ static bool open_one(const char *path, int *fd, off_t *size) {
     return ok;
 }
 
-/* The first numbered file that is not damaged. */
+/* Opens the first numbered file that is not damaged. */
 static enum status open_next(struct bytes folder, struct wall now, int *fd, off_t *size,
                              struct err *err) {
     char memory[SPILL_PATH_MAX];
@@ -120,7 +123,7 @@ static enum status open_next(struct bytes folder, struct wall now, int *fd, off_
                    BYTES_ARG(folder), NUMBERS_MAX);
 }
 
-/* The least recently opened that is synced, so that days gone by do not hold files open. */
+/* Closes the least recently opened synced files, so that files of past days do not stay open. */
 static void close_old(struct spill_file *spill) {
     for (struct list *link = spill->files.prev;
          spill->file_count >= OPEN_MAX && link != &spill->files;) {
@@ -194,6 +197,7 @@ static bool write_all(int fd, const char *from, size_t len) {
 
 static enum status write_frame(struct spill_file *spill, struct spill_open *file, const char *frame,
                                size_t len, struct err *err) {
+    assert(file->fd >= 0 && len > 0);
     file->unsynced = true;
     if (write_all(file->fd, frame, len)) {
         file->size += (off_t)len;
@@ -224,8 +228,8 @@ static enum status append(struct spill *port, struct bytes archive, struct bytes
 
 /* ---- syncing ---- */
 
-/* After a failed sync the kernel may call the lost pages clean, so this file is not trusted again
- * before it was looked at anew. */
+/* After a failed sync the kernel may mark the lost pages clean, so the file is closed, and checked
+ * when it is opened again. */
 static enum status sync_all(struct spill *port, struct err *err) {
     struct spill_file *spill = CONTAINER_OF(port, struct spill_file, spill);
     enum status status = STATUS_OK;
@@ -244,7 +248,7 @@ static enum status sync_all(struct spill *port, struct err *err) {
     return status;
 }
 
-/* ---- making and freeing ---- */
+/* ---- create and free ---- */
 
 static void spill_free(struct spill *port) {
     struct spill_file *spill = CONTAINER_OF(port, struct spill_file, spill);

@@ -1,3 +1,4 @@
+/* spill_path: see the header. */
 #include "triage/spill_path.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ enum status spill_path_root(struct bytes base_dir, struct bytes archive, struct 
         return err_set(err, STATUS_NOT_YET, "archive \"%.*s\": only file: is in this version",
                        BYTES_ARG(archive));
     if (!bytes_starts(archive, scheme))
-        return err_set(err, STATUS_INVALID, "\"%.*s\" is no archive; write file:FOLDER",
+        return err_set(err, STATUS_INVALID, "\"%.*s\" is not an archive; write file:FOLDER",
                        BYTES_ARG(archive));
     struct bytes path = bytes_cut(archive, scheme.len, archive.len);
     if (bytes_starts(path, BYTES("///")))
@@ -67,7 +68,7 @@ bool spill_path_sync(const char *folder) {
     return ok;
 }
 
-/* The folder that this one stands in. */
+/* Cuts a path to its parent directory. */
 static void cut_last(char *path) {
     char *slash = strrchr(path, '/');
     if (!slash)

@@ -1,3 +1,4 @@
+/* spill_tail: see the header. */
 #include "triage/spill_tail.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static bool all_zero(struct bytes text) {
     return true;
 }
 
-/* Streams the frame through a small buffer: a checksum at its end says whether it is whole. */
+/* Decompresses the frame through a small buffer; its checksum tells whether it is intact. */
 static bool decodes(struct bytes frame) {
     ZSTD_DCtx *context = ZSTD_createDCtx();
     size_t room = ZSTD_DStreamOutSize();
@@ -31,7 +32,7 @@ static bool decodes(struct bytes frame) {
     return left == 0;
 }
 
-/* A damaged length in the middle looks like an unfinished frame, but others follow it. */
+/* A damaged length in the middle looks like an incomplete frame, but other frames follow it. */
 static bool frames_follow(struct bytes rest) {
     static const struct bytes magic = {"\x28\xb5\x2f\xfd", 4};
     struct bytes behind = bytes_cut(rest, magic.len, rest.len);

@@ -1,8 +1,8 @@
-/* spill_tail: how an existing spill file ends, before anything is appended to it.
+/* spill_tail: checks the end of an existing spill file before anything is appended.
  *
- * A file is a row of zstd frames. A crash may leave the last one unfinished, or zeroes where it was
- * to be: such a tail was never synced, so its letters were never settled, and it is cut off. Any
- * other damage is none of a crash's doing: that file is left as it is and not appended to. */
+ * A file is a sequence of zstd frames. A crash may leave the last one incomplete, or zeroes in its
+ * place: such a tail was never synced, so its letters were never acknowledged, and it is cut off.
+ * Any other damage does not come from a crash: that file is left unchanged and not appended to. */
 #ifndef TRIAGE_SPILL_TAIL_H
 #define TRIAGE_SPILL_TAIL_H
 
@@ -10,12 +10,12 @@
 
 enum spill_tail {
     SPILL_TAIL_WHOLE,
-    SPILL_TAIL_TORN,    /* cut it to `good` bytes */
-    SPILL_TAIL_DAMAGED, /* leave it alone */
+    SPILL_TAIL_TORN,    /* truncate it to `good` bytes */
+    SPILL_TAIL_DAMAGED, /* do not append to it */
 };
 
-/* Every frame's outline is walked; the contents of those in the last SPILL_TAIL_VERIFIED bytes are
- * checked too. */
+/* Walks all frame headers, and verifies the content of the frames in the last SPILL_TAIL_VERIFIED
+ * bytes. */
 enum spill_tail spill_tail_check(struct bytes file, size_t *good);
 
 #define SPILL_TAIL_VERIFIED ((size_t)64 * 1024 * 1024)

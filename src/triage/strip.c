@@ -1,8 +1,9 @@
+/* strip: the list of diagnostic headers (scrub_headers). */
 #include "triage/strip.h"
 
 #include "triage/adopt/formats/convention.h"
 
-/* By system; how a header's name begins, in any case. */
+/* Prefixes of header names, case-insensitive, by system. */
 static const char *const prefixes[] = {
     /* Kafka: Connect, Streams, share groups */
     "__connect.errors.",
@@ -61,7 +62,7 @@ static const char *const prefixes[] = {
     "original-offset",
     /* Redpanda Connect */
     "fallback_error",
-    /* impound's own mirrors, and those who write by hand what they write */
+    /* impound's own mirror, and hand-written formats that look like it */
     "dlq-original-",
     "dlq-error-",
     "dlq-attempts",
@@ -82,7 +83,7 @@ bool strip_is_diagnostic(struct bytes header) {
     return false;
 }
 
-static bool goes(struct bytes header, const struct convention *convention) {
+static bool is_removed(struct bytes header, const struct convention *convention) {
     return strip_is_diagnostic(header) || (convention && convention_adds(convention, header));
 }
 
@@ -91,14 +92,14 @@ size_t strip_headers(const struct envelope *envelope, struct arena *arena,
     const struct convention *convention = convention_of(envelope->context);
     size_t kept = 0;
     for (size_t i = 0; i < envelope->header_count; i++)
-        kept += !goes(envelope->headers[i].name, convention);
+        kept += !is_removed(envelope->headers[i].name, convention);
     *out = envelope->headers;
     if (kept == envelope->header_count)
         return kept;
     struct rule_header *left = arena_alloc(arena, (kept + 1) * sizeof *left);
     kept = 0;
     for (size_t i = 0; i < envelope->header_count; i++)
-        if (!goes(envelope->headers[i].name, convention))
+        if (!is_removed(envelope->headers[i].name, convention))
             left[kept++] = envelope->headers[i];
     *out = left;
     return kept;

@@ -1,17 +1,16 @@
-/* strip: headers that dead-letter machinery added to a message on its way here. Sent again with
- * them, a message would carry an old failure for its own, or be taken for something that it is
- * not. */
+/* strip: removes the headers that dead-letter handling added to a message. If they were sent again,
+ * the message would carry an old failure as its own, or match a convention wrongly. */
 #ifndef TRIAGE_STRIP_H
 #define TRIAGE_STRIP_H
 
 #include "base/arena.h"
 #include "core/envelope.h"
 
-/* By its name alone, whatever message it is on. */
+/* Whether the name alone marks a diagnostic header. */
 bool strip_is_diagnostic(struct bytes header);
-/* The headers without those, and without what the convention by which the letter was adopted reads:
- * words like `retry-count`, which on another message may be its own. *out is the envelope's own
- * when there are none, or in the arena. */
+/* The headers without diagnostic ones, and without those that the letter's own convention reads:
+ * names like `retry-count`, which may belong to the message where there is no such convention. *out
+ * is the envelope's array if nothing is removed, otherwise in the arena. */
 size_t strip_headers(const struct envelope *envelope, struct arena *arena,
                      const struct rule_header **out);
 

@@ -1,5 +1,7 @@
+/* tally: counters by name. See the header. */
 #include "triage/tally.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static struct tally_row *find(const struct tally *tally, struct bytes name, uint64_t hash) {
@@ -12,6 +14,7 @@ static struct tally_row *find(const struct tally *tally, struct bytes name, uint
 }
 
 void tally_count(struct tally *tally, struct bytes name, struct bytes sample, struct arena *arena) {
+    assert(tally->row_count <= TALLY_NAMES_MAX);
     uint64_t hash = bytes_hash(name);
     struct tally_row *row = find(tally, name, hash);
     if (!row && tally->row_count == TALLY_NAMES_MAX) {
@@ -37,6 +40,7 @@ static int most_first(const void *a, const void *b) {
 }
 
 void tally_sort(struct tally *tally) {
+    assert(tally->row_count == tally->map.count);
     qsort(tally->rows, tally->row_count, sizeof(struct tally_row *), most_first);
 }
 

@@ -1,4 +1,4 @@
-/* tally: how many there are of each name; a bounded number of names. */
+/* tally: a counter for each of a bounded number of names. */
 #ifndef TRIAGE_TALLY_H
 #define TRIAGE_TALLY_H
 
@@ -10,16 +10,16 @@ enum { TALLY_NAMES_MAX = 1000 };
 struct tally_row {
     struct map_node node;
     struct bytes name;
-    struct bytes sample; /* as given with the first */
+    struct bytes sample; /* of the first that was counted */
     uint64_t count;
 };
 
-/* Zeroed is empty. Rows live in the arena that is given to tally_count. */
+/* Zeroed is empty. Rows are in the arena given to tally_count. */
 struct tally {
     struct map map;
     struct tally_row *rows[TALLY_NAMES_MAX];
     size_t row_count;
-    uint64_t others; /* of names beyond TALLY_NAMES_MAX */
+    uint64_t others; /* counts of names beyond TALLY_NAMES_MAX */
 };
 
 void tally_count(struct tally *tally, struct bytes name, struct bytes sample, struct arena *arena);

@@ -1,5 +1,7 @@
+/* triage: the clock, new ids, and commits that are waited for. */
 #include "triage/triage.h"
 
+#include <assert.h>
 #include <semaphore.h>
 
 #include "base/steady.h"
@@ -44,6 +46,7 @@ static void on_commit(struct store_commit *commit, enum status status) {
 
 enum status triage_commit(struct triage *triage, struct store_op *ops, size_t count,
                           struct err *err) {
+    assert(count > 0 && ops);
     struct waiting waiting = {
         .commit = {.ops = ops, .count = count, .done = on_commit, .caller_waits = true}};
     waiting.commit.arg = &waiting;

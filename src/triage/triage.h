@@ -1,5 +1,5 @@
-/* triage: what everything that people decide about letters works with: the store, jq, the clock and
- * new ids. One for the whole server; every function may be called from any thread. */
+/* triage: what decisions about letters need: the store, jq, the clock and new ids. One for the
+ * whole server; every function may be called from any thread. */
 #ifndef TRIAGE_TRIAGE_H
 #define TRIAGE_TRIAGE_H
 
@@ -16,26 +16,26 @@ struct arrivals;
 
 struct triage {
     struct store *store;
-    struct jq *jq; /* NULL: no program can be run */
+    struct jq *jq; /* NULL: jq is not available */
     struct clock *clock;
     struct instant began;
-    struct arrivals *arrivals; /* NULL: nobody counts them */
-    struct bytes url;          /* where people reach this server: "http://127.0.0.1:7070" */
-    pthread_mutex_t mutex;     /* of the rng */
+    struct arrivals *arrivals; /* NULL: not counted */
+    struct bytes url;          /* base URL of this server for people: "http://127.0.0.1:7070" */
+    pthread_mutex_t mutex;     /* guards rng */
     struct rng rng;
-    pthread_mutex_t notes; /* held by whoever reads a group's note to write it anew */
+    pthread_mutex_t notes; /* held while a group's note is read and rewritten */
 };
 
-/* Store and jq are set by whoever opens them. */
+/* The caller sets store and jq. */
 void triage_init(struct triage *triage, struct clock *clock, uint64_t seed);
 void triage_free(struct triage *triage);
 
 struct instant triage_now(struct triage *triage);
-/* The wall time as far as it can be believed (base/steady.h): for what expires. */
+/* The wall time corrected for clock jumps (base/steady.h), for expiries. */
 struct wall triage_steady_now(struct triage *triage);
 void triage_new_id(struct triage *triage, struct wall now, char text[UUID_TEXT_SIZE]);
-/* Submits and waits until it is durable or refused: not on the engine's, an HTTP or a store's
- * thread. */
+/* Submits a commit and waits until it is durable or refused. Not on the engine's, an HTTP or a
+ * store's thread. */
 enum status triage_commit(struct triage *triage, struct store_op *ops, size_t count,
                           struct err *err);
 

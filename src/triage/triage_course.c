@@ -1,5 +1,8 @@
+/* triage_course: the schedule of a triage rule (rule_schedule): its state machine, and its stored
+ * form. */
 #include "triage/triage_course.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/json_member.h"
@@ -10,12 +13,14 @@ static const char *const stages[] = {
     [TRIAGE_WAITING] = "waiting", [TRIAGE_RUNNING] = "running", [TRIAGE_STOPPED] = "stopped"};
 
 const char *triage_course_stage_text(enum triage_stage stage) {
+    assert(stage < TRIAGE_STAGE_COUNT);
     return stages[stage];
 }
 
-/* ---- what follows ---- */
+/* ---- transitions ---- */
 
 int64_t triage_course_wait_ms(const struct triage_rule *rule, uint32_t useless) {
+    assert(rule->every_ms > 0);
     int64_t wait = rule->every_ms;
     for (uint32_t i = 0; i < useless && wait < rule->backoff_ms; i++)
         wait *= 2;
@@ -49,7 +54,7 @@ void triage_course_resume(struct triage_course *course, struct wall now) {
     course->next_run_at = now;
 }
 
-/* Empty: it helped. */
+/* Why the run did not help; empty: it did. */
 static void why_useless(const struct triage_tally *tally, char why[TRIAGE_WHY_MAX]) {
     why[0] = '\0';
     if (tally->aborted)
@@ -63,6 +68,7 @@ static void why_useless(const struct triage_tally *tally, char why[TRIAGE_WHY_MA
 
 void triage_course_judge(struct triage_course *course, const struct triage_rule *rule,
                          const struct triage_tally *tally, struct wall now) {
+    assert(course->stage != TRIAGE_STOPPED && tally->fixed + tally->failed <= tally->sent);
     char why[TRIAGE_WHY_MAX];
     why_useless(tally, why);
     course->fixed += tally->fixed;
@@ -82,6 +88,7 @@ void triage_course_judge(struct triage_course *course, const struct triage_rule 
 /* ---- as JSON ---- */
 
 void triage_course_put(struct json_out *json, const struct triage_course *course) {
+    assert(course->stage < TRIAGE_STAGE_COUNT);
     json_member_text(json, "state", bytes_of(stages[course->stage]));
     json_member_text(json, "why", bytes_of(course->why));
     json_member_time(json, "last_run_at", course->last_run_at);
@@ -102,7 +109,7 @@ void triage_course_put(struct json_out *json, const struct triage_course *course
     json_member_number(json, "ticket_letters", course->ticket_letters);
 }
 
-/* ---- and back ---- */
+/* ---- reading ---- */
 
 struct reading {
     struct json object;
@@ -150,7 +157,7 @@ enum status triage_course_read(struct json object, struct triage_course *out, st
     *out = (struct triage_course){.stage = TRIAGE_WAITING};
     arena_init_fixed(&reading.arena, reading.memory, sizeof reading.memory);
     if (object.type != JSON_OBJECT || !read_stage(&reading, &out->stage))
-        return err_set(err, STATUS_CORRUPT, "the course of a triage rule cannot be read");
+        return err_set(err, STATUS_CORRUPT, "the stored state of the triage rule is damaged");
     read_text(&reading, "why", out->why, sizeof out->why);
     read_text(&reading, "replay", out->replay, sizeof out->replay);
     read_text(&reading, "ticket", out->ticket, sizeof out->ticket);

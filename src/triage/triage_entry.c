@@ -1,3 +1,6 @@
+/* triage_entry: one rule of a DLQ in memory and in the store (SPACE_TRIAGE). See
+ * triage_rules_state.h for who may change what. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +68,7 @@ static char *text_of(const struct triage_rule *rule) {
 
 void triage_entry_set(struct triage_entry *entry, const struct triage_dlq *place,
                       const struct triage_rule *rule) {
+    assert(!rule || place);
     free(entry->wanted);
     entry->wanted = rule ? text_of(rule) : NULL;
     entry->rule = rule;
@@ -81,12 +85,13 @@ bool triage_entry_claim(struct triage_entry *entry) {
 
 void triage_entry_release(struct triage_entry *entry) {
     pthread_mutex_lock(&entry->rules->mutex);
+    assert(entry->busy);
     entry->busy = false;
     pthread_mutex_unlock(&entry->rules->mutex);
 }
 
-/* The wait runs on the monotonic clock; a wall clock that was set back makes it no longer than it
- * can be. */
+/* The wait runs on the monotonic clock; if the wall clock was set back, it is at most as long as a
+ * wait can be. */
 static struct mono due_of(const struct triage_entry *entry, struct instant now) {
     if (!entry->rule || entry->course.stage == TRIAGE_STOPPED)
         return MONO_NEVER;
@@ -133,6 +138,7 @@ struct bytes triage_entry_who(const struct triage_entry *entry, struct arena *ar
 struct store_keep triage_entry_keep(const struct triage_entry *entry,
                                     const struct triage_course *next, struct bytes under_way,
                                     struct arena *arena) {
+    assert(entry->wanted);
     struct buf text;
     buf_init_heap(&text, TEXT_MAX);
     struct json_out json = json_out(&text);

@@ -1,4 +1,6 @@
-/* Whether the run of a triage rule is over, and whether it helped. */
+/* triage_look: whether a run of a triage rule has ended, and whether it helped. The end of a run,
+ * its schedule and the escalation of failed compensations are one commit. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +11,7 @@
 
 enum {
     LOOK_ARENA_CHUNK = 16 * 1024,
-    OPS_BESIDE = 3, /* the course, and two entries of the audit */
+    OPS_BESIDE = 3, /* the schedule and two audit entries */
     AFTER_MAX = 64 * 1024,
 };
 
@@ -20,7 +22,7 @@ struct look {
     struct triage *triage;
     struct instant now;
     struct triage_tally tally;
-    struct store_op *ops; /* what becomes of letters whose compensation failed */
+    struct store_op *ops; /* escalations of letters whose compensation failed */
     size_t op_count;
     struct arena arena;
     struct err *err;
@@ -28,12 +30,12 @@ struct look {
 
 /* ---- a replay ---- */
 
-static enum status look_at_replay(struct look *look, bool *over) {
+static enum status check_replay(struct look *look, bool *over) {
     struct replays_end end;
     enum status status = replays_ended(look->entry->rules->options.replays,
                                        bytes_of(look->entry->course.replay), &end, look->err);
     *over = status == STATUS_NOT_FOUND || end.over;
-    if (status == STATUS_NOT_FOUND) /* it was kept for as long as replays are */
+    if (status == STATUS_NOT_FOUND) /* replays expire */
         return STATUS_OK;
     look->tally = (struct triage_tally){.sent = replay_sent(&end.counts),
                                         .fixed = end.counts.by[REPLAYED_RESOLVED],
@@ -47,7 +49,7 @@ static enum status look_at_replay(struct look *look, bool *over) {
 
 /* ---- compensations ---- */
 
-/* A rule tries to compensate a letter once: one that it cannot is for people to look at. */
+/* A rule tries to compensate a letter once; if that fails, the letter is escalated. */
 static struct store_op escalate_op(const struct look *look, const struct message *held) {
     struct store *store = look->triage->store;
     return (struct store_op){.kind = STORE_MARK,
@@ -72,7 +74,7 @@ static void count_compensation(struct look *look, const struct message *held) {
         look->ops[look->op_count++] = escalate_op(look, held);
 }
 
-static enum status look_at_compensations(struct look *look, struct json ids, bool *over) {
+static enum status check_compensations(struct look *look, struct json ids, bool *over) {
     struct store *store = look->triage->store;
     struct bytes id;
     *over = true;
@@ -92,21 +94,21 @@ static enum status look_at_compensations(struct look *look, struct json ids, boo
     return STATUS_OK;
 }
 
-static enum status look_at_run(struct look *look, bool *over) {
+static enum status check_run(struct look *look, bool *over) {
     struct json ids;
     size_t count = 0;
     if (look->entry->course.replay[0])
-        return look_at_replay(look, over);
+        return check_replay(look, over);
     struct bytes text = look->entry->under_way ? bytes_of(look->entry->under_way) : BYTES("[]");
     if (json_parse(text, &ids, look->err) != STATUS_OK)
         return STATUS_CORRUPT;
     for (struct json_walk walk = json_walk(ids); json_step(&walk);)
         count++;
     look->ops = memory_array(count + OPS_BESIDE, sizeof *look->ops);
-    return look_at_compensations(look, ids, over);
+    return check_compensations(look, ids, over);
 }
 
-/* ---- its end ---- */
+/* ---- the end of a run ---- */
 
 static struct store_op stop_op(struct look *look, const struct triage_course *next) {
     struct buf after;
@@ -164,12 +166,13 @@ static enum status end(struct look *look) {
 }
 
 void triage_look(struct triage_entry *entry, struct instant now) {
+    assert(entry->busy && entry->rule && entry->course.stage == TRIAGE_RUNNING);
     struct err err = {STATUS_OK, ""};
     struct look look = {
         .entry = entry, .triage = entry->rules->options.triage, .now = now, .err = &err};
     bool over = false;
     arena_init_heap(&look.arena, LOOK_ARENA_CHUNK);
-    enum status status = look_at_run(&look, &over);
+    enum status status = check_run(&look, &over);
     entry->due = mono_after(now.mono, TRIAGE_LOOK_MS);
     if (status == STATUS_OK && over)
         status = end(&look);

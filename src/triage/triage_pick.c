@@ -1,4 +1,7 @@
+/* triage_pick: see the header. */
 #include "triage/triage_pick.h"
+
+#include <assert.h>
 
 #include "core/comeback.h"
 #include "core/decide.h"
@@ -6,8 +9,8 @@
 #include "triage/archiving.h"
 #include "triage/ruling.h"
 
-/* Letters that a run looks at, whether it takes them or not: other rules wait for it. A page of a
- * `where` is as long as that. */
+/* Letters that a run examines, taken or not: other rules wait for it. A page of a `where` is as
+ * long as that. */
 enum { LOOKS_MAX = QUERY_WHERE_SCAN_MAX, PAGES_MAX = LOOKS_MAX / QUERY_LIMIT_MAX };
 
 struct picking {
@@ -16,21 +19,21 @@ struct picking {
     struct triage_picked *out;
     size_t limit;
     uint64_t bytes;
-    struct bytes queue; /* of the last letter that was looked at closely */
+    struct bytes queue; /* of the last letter examined */
     bool queue_known;
     enum status status;
     struct err *err;
 };
 
-/* ---- what is asked of the store ---- */
+/* ---- the query ---- */
 
-/* What died longer ago than the lifetime failed first even earlier. */
+/* A letter that died before the lifetime began failed first even earlier. */
 static struct wall since_of(const struct triage_pick *pick) {
     int64_t oldest = pick->now.ms - pick->rule->lifetime_ms;
     return (struct wall){pick->rule->action == TRIAGE_REPLAY && oldest > 0 ? oldest : 0};
 }
 
-static void ask(const struct triage_pick *pick, struct selection *out) {
+static void make_query(const struct triage_pick *pick, struct selection *out) {
     const struct triage_when *when = &pick->rule->when;
     selection_init(out);
     out->filtered = true;
@@ -57,7 +60,7 @@ static void ask(const struct triage_pick *pick, struct selection *out) {
     };
 }
 
-/* ---- what a letter must be like now; lists may lag behind ---- */
+/* ---- conditions on the current letter; lists may lag ---- */
 
 static bool is(struct bytes wanted, struct bytes actual) {
     return wanted.len == 0 || bytes_eq(wanted, actual);
@@ -76,8 +79,8 @@ static bool matches(const struct triage_pick *pick, const struct envelope *lette
            letter->attempts >= when->attempts;
 }
 
-/* A replay of such a letter is refused, and the rule's others with it: there is nothing to send; or
- * what there is may be another's, and somebody is to look at it before it goes to its origin. */
+/* A replay with such a letter would be refused as a whole: the letter has no body, or its body may
+ * be another message's, which a person must check before it is sent to its origin. */
 static bool is_refused(const struct triage_rule *rule, const struct envelope *letter) {
     if (rule->edit.len == 0 && letter->body_damaged)
         return true;
@@ -107,7 +110,7 @@ static bool is_wanted(const struct triage_pick *pick, const struct envelope *let
     return !replays_claim(pick->replays, letter->letter_id);
 }
 
-/* A replay waits for a queue that is not there, and the rule would wait with it. */
+/* A replay to a queue that is not configured would wait, and the rule with it. */
 static bool has_queue(struct picking *picking, const struct message *held) {
     const struct triage_pick *pick = picking->pick;
     struct bytes queue = held->envelope.queue;
@@ -128,6 +131,7 @@ static bool is_enough(const struct picking *picking) {
 }
 
 static void take(struct picking *picking, struct message *held) {
+    assert(picking->out->count < picking->limit);
     struct triage_picked *out = picking->out;
     out->ids[out->count] = arena_dup(picking->arena, held->envelope.letter_id);
     out->places[out->count] =
@@ -143,7 +147,7 @@ static void take(struct picking *picking, struct message *held) {
     out->count++;
 }
 
-/* As it is now: the list may be a little older. */
+/* Reads the letter again, since the list may lag. */
 static bool visit(void *arg, const struct selection_letter *letter) {
     struct picking *picking = arg;
     const struct triage_pick *pick = picking->pick;
@@ -156,7 +160,7 @@ static bool visit(void *arg, const struct selection_letter *letter) {
         take(picking, held);
     else
         message_free(held);
-    if (status != STATUS_NOT_FOUND && status != STATUS_CORRUPT) /* a damaged one is left alone */
+    if (status != STATUS_NOT_FOUND && status != STATUS_CORRUPT) /* a damaged letter is skipped */
         picking->status = status;
     return !is_enough(picking);
 }
@@ -177,7 +181,7 @@ static void swap(struct triage_picked *picked, size_t a, size_t b) {
     picked->ids[b] = id;
 }
 
-/* Whole letters are never sent: theirs is no order to keep. */
+/* Archived letters are not sent, so their order does not matter. */
 static void put_keys_in_order(struct triage_picked *picked) {
     for (size_t i = 0; i < picked->count && !picked->whole; i++)
         for (size_t j = i + 1; j < picked->count; j++)
@@ -192,6 +196,7 @@ static size_t limit_of(const struct triage_rule *rule) {
 
 enum status triage_pick(const struct triage_pick *pick, struct arena *arena,
                         struct triage_picked *out, struct err *err) {
+    assert(pick->rule && pick->dlq && pick->rule->limit > 0);
     struct selection selection;
     struct selection_result walked;
     struct picking picking = {
@@ -201,7 +206,7 @@ enum status triage_pick(const struct triage_pick *pick, struct arena *arena,
         .ids = arena_alloc(arena, picking.limit * sizeof *out->ids),
         .places = arena_alloc(arena, picking.limit * sizeof *out->places),
         .whole = whole ? arena_alloc(arena, picking.limit * sizeof *out->whole) : NULL};
-    ask(pick, &selection);
+    make_query(pick, &selection);
     enum status status =
         selection_walk(pick->triage, &selection, visit, &picking, arena, &walked, err);
     put_keys_in_order(out);

@@ -1,4 +1,4 @@
-/* triage_pick: the letters of one run of a triage rule: the oldest that match. */
+/* triage_pick: selects the letters of one run of a triage rule: the oldest that match. */
 #ifndef TRIAGE_TRIAGE_PICK_H
 #define TRIAGE_TRIAGE_PICK_H
 
@@ -7,38 +7,38 @@
 #include "triage/replays.h"
 #include "triage/triage_rule.h"
 
-/* What is asked. */
+/* The request. */
 struct triage_pick {
     struct triage *triage;
-    struct replays *replays; /* what these have is left alone */
+    struct replays *replays; /* letters of active replays are left out */
     const struct triage_dlq *dlq;
     const struct triage_rule *rule;
-    /* Whether letters of this queue can be compensated. */
+    /* Whether the queue has a compensating handler. */
     bool (*compensates)(void *arg, struct bytes queue);
     void *arg;
-    const atomic_bool *ending; /* NULL: it never is */
+    const atomic_bool *ending; /* NULL: never */
     struct wall now;
 };
 
-/* What tells whose turn it is. */
+/* The facts that decide the order. */
 struct triage_place {
     uint64_t seq;
     struct bytes queue, key;
 };
 
-/* Letters in the order of their last death, so that one that keeps dying does not stand in the way
- * of the others; those of one key in the order in which they were put. */
+/* Letters in the order of their latest death, so that one that keeps dying does not delay the
+ * others; letters of one key in the order in which they were stored. */
 struct triage_picked {
     struct bytes *ids;           /* of letters, in the arena */
-    struct message **whole;      /* archive: the letters themselves; else NULL */
+    struct message **whole;      /* archive: the whole letters; otherwise NULL */
     struct triage_place *places; /* of the same letters */
     size_t count;
-    uint64_t skipped;         /* letters on which the `where` failed … */
-    struct err first_skipped; /* … and how the first did */
+    uint64_t skipped;         /* letters for which the `where` failed … */
+    struct err first_skipped; /* … and the first error */
 };
 
-/* Letters in pending_review that nobody escalated and no replay has. May wait. Free *out in any
- * case. */
+/* Selects letters in pending_review that are not escalated and in no active replay. May wait for
+ * the store. Free *out in any case. */
 enum status triage_pick(const struct triage_pick *pick, struct arena *arena,
                         struct triage_picked *out, struct err *err);
 void triage_picked_free(struct triage_picked *picked);

@@ -1,4 +1,7 @@
+/* triage_rule: defaults, and the JSON of a rule. */
 #include "triage/triage_rule.h"
+
+#include <assert.h>
 
 #include "core/fingerprint.h"
 
@@ -129,6 +132,7 @@ static void put_tell(struct json_out *json, const struct triage_rule *rule) {
 }
 
 void triage_rule_put(struct json_out *json, const struct triage_rule *rule) {
+    assert(rule->action < TRIAGE_ACTION_COUNT);
     put_when(json, &rule->when);
     put_text(json, "do", bytes_of(triage_rule_actions[rule->action]));
     put_duration(json, "every", rule->every_ms);

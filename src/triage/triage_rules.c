@@ -1,5 +1,8 @@
+/* triage_rules: the thread of the triage rules: reads the configuration, runs the rules that are
+ * due, and checks runs in progress. */
 #include "triage/triage_rules.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +13,7 @@
 
 enum { RULES_ARENA_CHUNK = 16 * 1024, LOAD_PAGE = 256, COMMIT_OPS_MAX = 2 };
 
-/* ---- life ---- */
+/* ---- start and stop ---- */
 
 struct triage_rules *triage_rules_new(const struct triage_rules_options *options) {
     struct triage_rules *rules = memory_new(sizeof *rules);
@@ -54,8 +57,8 @@ void triage_rules_run(struct triage_rules *rules) {
 
 /* ---- the configuration ---- */
 
-static void see(struct triage_rules *rules, const struct triage_dlq *dlq, size_t place,
-                struct instant now) {
+static void set_entry(struct triage_rules *rules, const struct triage_dlq *dlq, size_t place,
+                      struct instant now) {
     struct triage_entry *entry = triage_entry_of(rules, dlq->name, place);
     if (entry->seen == rules->looks)
         return; /* queues may share a DLQ */
@@ -76,18 +79,18 @@ static void forget_unseen(struct triage_rules *rules) {
     }
 }
 
-static bool anybody_busy(const struct triage_rules *rules) {
+static bool any_busy(const struct triage_rules *rules) {
     LIST_EACH(node, &rules->entries)
     if (CONTAINER_OF(node, struct triage_entry, link)->busy)
         return true;
     return false;
 }
 
-/* False: somebody resumes a rule just now. */
-static bool look_at_configuration(struct triage_rules *rules, struct instant now) {
+/* Takes over a reloaded configuration. False: a rule is being resumed at the moment. */
+static bool read_configuration(struct triage_rules *rules, struct instant now) {
     struct triage_dlq *dlqs;
     pthread_mutex_lock(&rules->mutex);
-    bool may = !anybody_busy(rules);
+    bool may = !any_busy(rules);
     if (may && atomic_exchange(&rules->reloaded, false)) {
         arena_free(&rules->arena);
         arena_init_heap(&rules->arena, RULES_ARENA_CHUNK);
@@ -95,16 +98,16 @@ static bool look_at_configuration(struct triage_rules *rules, struct instant now
         size_t count = rules->options.dlqs(rules->options.arg, &rules->arena, &dlqs);
         for (size_t d = 0; d < count; d++)
             for (size_t r = 0; r < dlqs[d].rule_count; r++)
-                see(rules, &dlqs[d], r, now);
+                set_entry(rules, &dlqs[d], r, now);
         forget_unseen(rules);
     }
     pthread_mutex_unlock(&rules->mutex);
     return may;
 }
 
-/* ---- recovering ---- */
+/* ---- crash recovery ---- */
 
-/* A text that cannot be read is that of a rule that starts anew. */
+/* A rule whose stored state is damaged starts afresh. */
 static enum status load(struct triage_rules *rules, struct err *err) {
     struct store *store = rules->options.triage->store;
     struct letters_note page[LOAD_PAGE];
@@ -128,20 +131,22 @@ static enum status load(struct triage_rules *rules, struct err *err) {
     return status;
 }
 
-/* Whoever asks for news from now on hears of rules as they were left, not of none. */
+/* Also reads the configuration, so that triage_rules_news reports the recovered rules from now on.
+ */
 enum status triage_rules_recover(struct triage_rules *rules, struct err *err) {
     enum status status = load(rules, err);
     if (status == STATUS_OK)
-        look_at_configuration(rules, triage_now(rules->options.triage));
-    rules->reloaded = true; /* the first step looks again: it may be another one by then */
+        read_configuration(rules, triage_now(rules->options.triage));
+    rules->reloaded = true; /* the first step reads it again: it may have changed by then */
     return status;
 }
 
 /* ---- one step ---- */
 
-/* Commits a course by itself. */
-static void write_down(struct triage_entry *entry, const struct triage_course *next,
-                       struct instant now) {
+/* Commits a schedule by itself. */
+static void commit_schedule(struct triage_entry *entry, const struct triage_course *next,
+                            struct instant now) {
+    assert(entry->busy && entry->rule);
     struct arena arena;
     struct err err;
     arena_init_heap(&arena, RULES_ARENA_CHUNK);
@@ -165,24 +170,25 @@ static bool is_known(const struct triage_entry *entry) {
 static void begin(struct triage_entry *entry, struct instant now) {
     struct triage_course next = entry->course;
     triage_course_begin(&next, entry->rule, now.wall);
-    write_down(entry, &next, now);
+    commit_schedule(entry, &next, now);
 }
 
-/* Whoever was to be told has been, or is owed it by the alerts. */
+/* The receivers were notified, or the alerts have the notice in their outbox. */
 static void close_ticket(struct triage_entry *entry, struct instant now) {
     struct triage_course next = entry->course;
     next.ticket[0] = '\0';
     next.ticket_letters = 0;
-    write_down(entry, &next, now);
+    commit_schedule(entry, &next, now);
 }
 
-/* Those whom the rule names get a ticket for each run, one at a time; everybody else hears that
- * there was something, of what came within a minute. */
+/* Receivers that the rule names get one ticket for each run, one at a time; without names, runs
+ * within a minute share a ticket. */
 static bool may_run(const struct triage_entry *entry) {
     return !entry->course.ticket[0] || entry->rule->tell_count == 0;
 }
 
-static void attend(struct triage_entry *entry, struct instant now) {
+static void step_entry(struct triage_entry *entry, struct instant now) {
+    assert(entry->busy && entry->rule);
     if (!is_known(entry))
         begin(entry, now);
     else if (entry->course.ticket[0] && entry->ticket_until.ms <= now.mono.ms)
@@ -199,7 +205,7 @@ static void attend(struct triage_entry *entry, struct instant now) {
 
 struct mono triage_rules_step(struct triage_rules *rules, struct instant now) {
     struct mono next = MONO_NEVER;
-    if (!look_at_configuration(rules, now))
+    if (!read_configuration(rules, now))
         next = mono_after(now.mono, TRIAGE_LOOK_MS);
     LIST_EACH(node, &rules->entries) {
         struct triage_entry *entry = CONTAINER_OF(node, struct triage_entry, link);
@@ -209,7 +215,7 @@ struct mono triage_rules_step(struct triage_rules *rules, struct instant now) {
             next = mono_earlier(next, mono_after(now.mono, TRIAGE_LOOK_MS));
             continue;
         }
-        attend(entry, now);
+        step_entry(entry, now);
         next = mono_earlier(next, entry->due);
         if (entry->course.ticket[0])
             next = mono_earlier(next, entry->ticket_until);
@@ -218,10 +224,11 @@ struct mono triage_rules_step(struct triage_rules *rules, struct instant now) {
     return next;
 }
 
-/* ---- going on ---- */
+/* ---- resuming ---- */
 
 static enum status resume(struct triage_entry *entry, struct bytes who, struct bytes why,
                           struct err *err) {
+    assert(entry->busy && entry->course.stage == TRIAGE_STOPPED);
     struct triage *triage = entry->rules->options.triage;
     struct instant now = triage_now(triage);
     struct triage_course next = entry->course;
@@ -245,7 +252,7 @@ static enum status resume(struct triage_entry *entry, struct bytes who, struct b
     return status;
 }
 
-/* One that has stopped and that nobody is busy with; now the caller is. NULL: none. */
+/* Claims a stopped rule that is not busy. NULL: none. */
 static struct triage_entry *claim_stopped(struct triage_rules *rules, struct bytes dlq,
                                           size_t *of_dlq) {
     struct triage_entry *found = NULL;

@@ -1,4 +1,4 @@
-/* The triage rules as people, metrics and alerts see them. */
+/* triage_rules_view: the triage rules for the API, metrics and alerts. */
 #include <stdio.h>
 
 #include "triage/triage_rules_state.h"

@@ -1,5 +1,7 @@
-/* One run of a triage rule: it takes letters, and does with them what it says. Each action commits
- * what it does together with the rule's course. */
+/* triage_run: one run of a triage rule: selects letters and applies the action. Each action is
+ * committed together with the rule's new schedule, so that a crash neither repeats nor loses a run.
+ */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +26,7 @@ struct run {
     struct triage_entry *entry;
     const struct triage_rules_options *options;
     struct instant now;
-    struct triage_course next; /* what it will be, once that is durable */
+    struct triage_course next; /* the new schedule, once it is durable */
     struct triage_picked picked;
     struct bytes who, why, filter;
     struct bytes under_way;
@@ -32,7 +34,7 @@ struct run {
     struct err *err;
 };
 
-/* ---- words ---- */
+/* ---- texts ---- */
 
 /* {"rule":"orders.dlq[0]","when":{…},…} */
 static struct bytes filter_of(struct run *run) {
@@ -73,7 +75,7 @@ static struct store_keep note_of(struct run *run) {
     return triage_entry_keep(run->entry, &run->next, run->under_way, &run->arena);
 }
 
-/* A list of letters begins with the newest, and is sent from its end. */
+/* Lists of letters are newest first, and are sent from their end. */
 static enum status choose(struct run *run, struct selection *out) {
     struct bytes *ids = arena_alloc(&run->arena, run->picked.count * sizeof *ids);
     for (size_t i = 0; i < run->picked.count; i++)
@@ -88,13 +90,13 @@ static enum status choose(struct run *run, struct selection *out) {
 
 /* ---- actions ---- */
 
-/* When it runs next is known once it is over. */
+/* The next run is set when this one has ended. */
 static void set_running(struct run *run) {
     run->next.stage = TRIAGE_RUNNING;
     run->next.next_run_at = WALL_NEVER;
 }
 
-/* Replays of rules may wait for long; those of people must find room beside them. */
+/* Replays of rules may wait for a long time; room is left for those of people. */
 static enum status check_room(struct run *run) {
     struct replays_totals totals;
     uint64_t active = 0;
@@ -103,7 +105,7 @@ static enum status check_room(struct run *run) {
         active += totals.active[i];
     if (active < REPLAYS_OF_RULES_MAX)
         return STATUS_OK;
-    return err_set(run->err, STATUS_BUSY, "%d replays are active; it waits for one of them",
+    return err_set(run->err, STATUS_BUSY, "%d replays are active; waiting until one has ended",
                    (int)active);
 }
 
@@ -132,7 +134,7 @@ static enum status replay(struct run *run) {
     return replays_start(run->options->replays, &order, id, run->err);
 }
 
-static enum status rule_on(struct run *run, enum ruling_kind kind) {
+static enum status decide(struct run *run, enum ruling_kind kind) {
     struct ruling ruling = {.kind = kind,
                             .who = run->who,
                             .why = run->why,
@@ -146,12 +148,12 @@ static enum status rule_on(struct run *run, enum ruling_kind kind) {
         return status;
     status = ruling_many(run->options->triage, &ruling, &run->arena, &result, run->err);
     if (status == STATUS_OK && result.changed + result.busy == 0)
-        return err_set(run->err, STATUS_CONFLICT, "its letters were decided meanwhile");
+        return err_set(run->err, STATUS_CONFLICT, "its letters were changed meanwhile");
     return status;
 }
 
 static enum status discard(struct run *run) {
-    return rule_on(run, RULING_DISCARD);
+    return decide(run, RULING_DISCARD);
 }
 
 static enum status escalate(struct run *run) {
@@ -159,13 +161,13 @@ static enum status escalate(struct run *run) {
     if (!run->next.ticket[0])
         triage_new_id(run->options->triage, run->now.wall, run->next.ticket);
     run->next.ticket_letters += run->picked.count;
-    return rule_on(run, RULING_ESCALATE);
+    return decide(run, RULING_ESCALATE);
 }
 
 static enum status compensate(struct run *run) {
     set_running(run);
     run->under_way = ids_json(run);
-    return rule_on(run, RULING_COMPENSATE);
+    return decide(run, RULING_COMPENSATE);
 }
 
 static struct store_op forget_op(struct run *run, const struct message *held) {
@@ -176,8 +178,9 @@ static struct store_op forget_op(struct run *run, const struct message *held) {
                              .from = 1u << STATE_PENDING_REVIEW};
 }
 
-/* A kill in between leaves letters in the store and in the archive; brought back, twice is once. */
-static enum status leave(struct run *run, const struct manifest *manifest) {
+/* The letters are durable in the archive. A crash before this commit leaves them in both; importing
+ * the archive then changes nothing. */
+static enum status remove_archived(struct run *run, const struct manifest *manifest) {
     const struct triage_picked *picked = &run->picked;
     struct store_op *ops = memory_array(picked->count + OPS_BESIDE, sizeof *ops);
     struct audit_entry entry = {.who = run->who,
@@ -210,7 +213,7 @@ static enum status archive(struct run *run) {
     struct manifest manifest;
     enum status status = archiving_write(run->options->triage, &to, run->picked.whole,
                                          run->picked.count, &run->arena, &manifest, run->err);
-    return status == STATUS_OK ? leave(run, &manifest) : status;
+    return status == STATUS_OK ? remove_archived(run, &manifest) : status;
 }
 
 static enum status (*const actions[])(struct run *run) = {
@@ -237,6 +240,7 @@ static enum status pick(struct run *run) {
 }
 
 static enum status act(struct run *run) {
+    assert(run->picked.count > 0);
     enum triage_action action = run->entry->rule->action;
     run->who = triage_entry_who(run->entry, &run->arena);
     run->why = why_of(run);
@@ -251,8 +255,8 @@ static enum status act(struct run *run) {
     return status;
 }
 
-/* What cannot be done now is tried again soon; nothing has changed, but for a word why. */
-static void put_off(struct run *run) {
+/* After an error: retries soon; nothing has changed except `why`. */
+static void postpone(struct run *run) {
     struct triage_course course = run->entry->course;
     if (strncmp(course.why, run->err->text, WHY_SHOWN_MAX) != 0)
         log_error("triage rule %s: %s", run->entry->label, run->err->text);
@@ -262,6 +266,7 @@ static void put_off(struct run *run) {
 }
 
 void triage_run(struct triage_entry *entry, struct instant now) {
+    assert(entry->busy && entry->rule && entry->course.stage == TRIAGE_WAITING);
     struct err err = {STATUS_OK, ""};
     struct run run = {.entry = entry,
                       .options = &entry->rules->options,
@@ -278,7 +283,7 @@ void triage_run(struct triage_entry *entry, struct instant now) {
     if (status == STATUS_OK)
         triage_entry_install(entry, &run.next, run.under_way, now);
     else if (!entry->rules->ending)
-        put_off(&run);
+        postpone(&run);
     triage_picked_free(&run.picked);
     arena_free(&run.arena);
 }

@@ -1,5 +1,7 @@
+/* where: runs a jq filter (jq_filter) over the rows of a list. See the header. */
 #include "triage/where.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -15,10 +17,10 @@ struct ask {
     enum status status;
     bool truthy;
     struct err err;
-    bool damaged; /* its envelope cannot be read */
+    bool damaged; /* its envelope is unreadable */
 };
 
-/* The programs that run at once, and what they are waited for with. */
+/* The jq programs in flight, and how their end is awaited. */
 struct asks {
     pthread_mutex_t mutex;
     pthread_cond_t ended;
@@ -30,12 +32,12 @@ struct scan {
     struct store *store;
     struct jq *jq;
     const struct query *query;
-    struct arena *kept; /* the caller's: what outlives a window */
-    struct arena *page; /* rows and envelopes of the present page */
+    struct arena *kept; /* the caller's arena, for results */
+    struct arena *page; /* rows and envelopes of the current page */
     struct asks *asks;
-    struct bytes cursor; /* where the present page starts */
+    struct bytes cursor; /* start of the current page */
     size_t matched;
-    struct mono until; /* with a clock */
+    struct mono until; /* time limit, if there is a clock */
     bool gone;
     struct where_result *result;
 };
@@ -51,6 +53,7 @@ static void ask_done(struct jq_job *job, enum status status, bool truthy, struct
     ask->truthy = truthy;
     if (err)
         ask->err = *err;
+    assert(ask->all->running > 0);
     if (--ask->all->running == 0)
         pthread_cond_signal(&ask->all->ended);
     pthread_mutex_unlock(&ask->all->mutex);
@@ -85,7 +88,8 @@ static enum status check_program(struct scan *scan, struct err *err) {
 
 /* ---- one window ---- */
 
-/* The whole envelope as people see it. What is gone since it was listed does not match. */
+/* Starts jq on the whole envelope with its body. A letter that was removed since it was listed does
+ * not match. */
 static void ask_about(struct scan *scan, struct ask *ask, const struct letters_row *row) {
     struct envelope listed;
     struct message *held = NULL;
@@ -110,6 +114,7 @@ static void ask_about(struct scan *scan, struct ask *ask, const struct letters_r
 }
 
 static void ask_about_all(struct scan *scan, const struct letters_row *rows, size_t count) {
+    assert(count <= WHERE_WINDOW);
     for (size_t i = 0; i < count; i++)
         ask_about(scan, &scan->asks->list[i], &rows[i]);
     wait_for_all(scan->asks);
@@ -122,7 +127,8 @@ static void note_skipped(struct where_result *result, const struct ask *ask) {
         result->first_skipped = ask->err;
 }
 
-/* Takes the answers in order; returns how many rows were used up before the limit was reached. */
+/* Handles the results in order; returns how many rows were consumed before the limit was reached.
+ */
 static size_t judge(struct scan *scan, const struct letters_row *rows, size_t count,
                     where_row_fn *row, void *arg) {
     for (size_t i = 0; i < count; i++) {
@@ -163,11 +169,12 @@ static struct bytes keep(struct scan *scan, struct bytes cursor) {
     return cursor.ptr ? arena_dup(scan->kept, cursor) : BYTES_NONE;
 }
 
-/* The cursor behind the first `used` rows of a page. Only the store can make one, so the page is
- * listed again, shorter; rows may have left it meanwhile, and then it is made shorter still,
- * because a row may be looked at twice but never passed over. */
+/* Sets the cursor after the first `used` rows of a page. Only the store can make a cursor, so the
+ * page is listed again, shorter. Rows may have left it meanwhile; then it is made shorter still,
+ * since a row may be examined twice but must not be skipped. */
 static enum status cursor_behind(struct scan *scan, const struct letters_page *page, size_t used,
                                  struct err *err) {
+    assert(used < page->count);
     for (size_t limit = used; limit > 0; limit--) {
         struct letters_page again;
         enum status status = list(scan, limit, &again, err);
@@ -182,7 +189,7 @@ static enum status cursor_behind(struct scan *scan, const struct letters_page *p
     return STATUS_OK;
 }
 
-static bool is_late(const struct scan *scan) {
+static bool is_out_of_time(const struct scan *scan) {
     struct clock *clock = scan->query->clock;
     return clock && clock_now(clock).mono.ms >= scan->until.ms;
 }
@@ -190,11 +197,11 @@ static bool is_late(const struct scan *scan) {
 static bool is_over(struct scan *scan) {
     const struct query *query = scan->query;
     scan->gone = query->gone && query->gone(query->asker);
-    scan->result->stopped = scan->result->looked_at >= QUERY_WHERE_SCAN_MAX || is_late(scan);
+    scan->result->stopped = scan->result->looked_at >= QUERY_WHERE_SCAN_MAX || is_out_of_time(scan);
     return scan->gone || scan->result->stopped || scan->matched == query->filter.limit;
 }
 
-/* Returns how many rows of the page were used up. */
+/* Returns how many rows of the page were consumed. */
 static size_t scan_rows(struct scan *scan, const struct letters_page *page, where_row_fn *row,
                         void *arg) {
     size_t used = 0;
@@ -217,7 +224,7 @@ static enum status scan_page(struct scan *scan, where_row_fn *row, void *arg, st
     scan->result->behind = page.unlisted;
     scan->result->cursor = keep(scan, page.cursor);
     if (scan->gone)
-        return err_set(err, STATUS_BUSY, "nobody waits for the answer");
+        return err_set(err, STATUS_BUSY, "the client disconnected");
     return used < page.count ? cursor_behind(scan, &page, used, err) : STATUS_OK;
 }
 
@@ -238,6 +245,7 @@ static enum status scan_all(struct scan *scan, where_row_fn *row, void *arg, str
 enum status where_run(struct store *store, struct jq *jq, const struct query *query,
                       struct arena *arena, where_row_fn *row, void *arg, struct where_result *out,
                       struct err *err) {
+    assert(jq && query->where.len > 0);
     struct asks asks = {.running = 0};
     struct scan scan = {.store = store,
                         .jq = jq,

@@ -86,7 +86,7 @@ def test_a_disk_that_fails_for_a_while_delays_a_replay(world, disk):
     assert sent.wait(180)
     fails.touch()
     view = eventually(lambda: (one := world.view(replay))["state"] == "waiting" and one, "the replay waits for the disk")
-    assert "the store did not take a commit" in view["why"]
+    assert "the store refused a commit" in view["why"]
     problem(world.server.post("/v1/queues/orders/messages", {"body": 1}), 503)
     fails.unlink()
     world.check_all_are_fixed(replay)

@@ -1,5 +1,9 @@
+/* adopt: the entries' threads, their wake-ups and the view that the API shows. Each adopt_place
+ * belongs to its entry's thread; other threads see only `view` (under `mutex`), `ready` and `bell`.
+ */
 #include "triage/adopt/adopt.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/json_member.h"
@@ -19,9 +23,10 @@ const char *adopt_state_text(enum adopt_state state) {
     return words[state];
 }
 
-/* ---- life ---- */
+/* ---- start and stop ---- */
 
 struct adopt *adopt_new(const struct adopt_options *options) {
+    assert(options->triage && (options->entries || options->count == 0));
     struct adopt *adopt = memory_new(sizeof *adopt);
     adopt->options = *options;
     pthread_mutex_init(&adopt->mutex, NULL);
@@ -51,6 +56,7 @@ void adopt_free(struct adopt *adopt) {
 }
 
 struct mono adopt_step(struct adopt *adopt, size_t number, struct instant now) {
+    assert(number < adopt->options.count);
     struct adopt_place *place = &adopt->places[number];
     if (atomic_exchange(&place->ready, false) || place->due.ms <= now.mono.ms)
         adopt_turn(place, now);
@@ -58,6 +64,7 @@ struct mono adopt_step(struct adopt *adopt, size_t number, struct instant now) {
 }
 
 void adopt_run(struct adopt *adopt, size_t number) {
+    assert(number < adopt->options.count);
     struct adopt_place *place = &adopt->places[number];
     while (!adopt->ending)
         mailbox_wait(&place->bell, adopt_step(adopt, number, triage_now(adopt->options.triage)));
@@ -81,15 +88,16 @@ size_t adopt_room(struct adopt_place *place) {
     return depth < cap ? (size_t)(cap - depth) : 0;
 }
 
-/* ---- what people see ---- */
+/* ---- the state that the API shows ---- */
 
-static void tell(struct adopt_place *place) {
+static void report_state(struct adopt_place *place) {
     const struct adopt_options *options = &place->adopt->options;
     if (options->news)
         options->news(options->arg, place->entry, 0);
 }
 
 void adopt_trouble(struct adopt_place *place, enum adopt_state state, const struct err *err) {
+    assert(state == ADOPT_WAITING || state == ADOPT_REFUSED);
     pthread_mutex_lock(&place->adopt->mutex);
     bool begins = place->view.trouble.text[0] == '\0';
     place->view.state = state;
@@ -98,7 +106,7 @@ void adopt_trouble(struct adopt_place *place, enum adopt_state state, const stru
     if (!begins)
         return;
     log_warn("adopt %.*s: %s", BYTES_ARG(place->entry->name), err->text);
-    tell(place);
+    report_state(place);
 }
 
 struct mono adopt_again(struct adopt_place *place) {
@@ -107,7 +115,7 @@ struct mono adopt_again(struct adopt_place *place) {
 
 void adopt_full(struct adopt_place *place) {
     struct err err;
-    err_set(&err, STATUS_FULL, "DLQ \"%.*s\" is full; it goes on when there is room",
+    err_set(&err, STATUS_FULL, "DLQ \"%.*s\" is full; adoption continues when it has room",
             BYTES_ARG(place->entry->dlq));
     adopt_trouble(place, ADOPT_WAITING, &err);
 }
@@ -120,9 +128,9 @@ void adopt_good(struct adopt_place *place, enum adopt_state state) {
     place->view.trouble = (struct err){STATUS_OK, ""};
     pthread_mutex_unlock(&place->adopt->mutex);
     if (ends)
-        log_info("adopt %.*s: the trouble is over", BYTES_ARG(place->entry->name));
+        log_info("adopt %.*s: recovered", BYTES_ARG(place->entry->name));
     if (changes)
-        tell(place);
+        report_state(place);
 }
 
 size_t adopt_count(const struct adopt *adopt) {
@@ -130,6 +138,7 @@ size_t adopt_count(const struct adopt *adopt) {
 }
 
 void adopt_look(struct adopt *adopt, size_t place, struct adopt_view *out) {
+    assert(place < adopt->options.count);
     pthread_mutex_lock(&adopt->mutex);
     *out = adopt->places[place].view;
     pthread_mutex_unlock(&adopt->mutex);

@@ -1,5 +1,12 @@
-/* adopt_batch: what a broker gave becomes letters, in one commit with what is remembered of it. Two
- * that look the same are in two commits, since the second must be counted behind the first. */
+/* adopt_batch: makes letters of a batch of received messages.
+ *
+ * A letter and the record by which its message is recognised later (adopt_seen.c) are in one
+ * commit, so that a crash leaves both or neither. Only messages whose commit is durable count as
+ * done; the caller may acknowledge these. Two messages with the same identity are never in one
+ * commit: the second is looked up after the first is durable, and is counted behind it.
+ *
+ * Runs on the entry's thread, under adopt.letting: no other entry changes which ids are free and
+ * how much room the DLQ has between the look-up and the commit. */
 #include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -15,10 +22,9 @@
 enum {
     BATCH_ARENA_CHUNK = 16 * 1024,
     COMMIT_BYTES_MAX = 8 * 1024 * 1024,
-    /* Of a message, at most: its letter from before goes, it comes, and two names to remember it by
-     */
+    /* at most, of one message: forget the peeked letter, put the new one, and two records of it */
     OPS_EACH = 4,
-    LETTERS_EACH = 2, /* … that the ops are about: what it would be, and what it is */
+    LETTERS_EACH = 2, /* letters that its ops point to: the new one, and the stored one */
 };
 
 struct batch {
@@ -28,19 +34,19 @@ struct batch {
     struct arena arena;
     struct store_op ops[OPS_EACH * ADOPT_AT_ONCE];
     size_t op_count;
-    size_t bytes; /* of the bodies in them */
+    size_t bytes; /* of the ops' bodies */
     struct message *letters[LETTERS_EACH * ADOPT_AT_ONCE];
     size_t letter_count;
-    /* Of the messages, in their order: */
+    /* of the messages, in the order received */
     struct adopt_identity identities[ADOPT_AT_ONCE];
-    size_t done, safe; /* looked at; durable */
-    size_t room;       /* for letters that are new in the DLQ */
+    size_t done, safe; /* processed; durable */
+    size_t room;       /* for new letters in the DLQ */
     bool full;
     uint64_t adopted, known, taken;
     struct err *err;
 };
 
-/* For as long as the ops need it. */
+/* Keeps the letter until the commit that points to it is answered. */
 static struct message *keep(struct batch *batch, struct message *letter_take) {
     assert(batch->letter_count < sizeof batch->letters / sizeof *batch->letters);
     return batch->letters[batch->letter_count++] = letter_take;
@@ -64,7 +70,8 @@ static bool is_id_in_commit(const struct batch *batch, const struct envelope *en
     return false;
 }
 
-/* An id that is held is another message's, or another death of the same one: both stay. */
+/* The queue holds this id already, for another message or for another death of the same one. Both
+ * stay: the new one gets an id of its own. */
 static void give_id(struct message *held) {
     struct envelope *envelope = &held->envelope;
     size_t count = envelope->header_count;
@@ -86,7 +93,7 @@ static struct bytes queue_of(const struct adopt_place *place, struct message *he
     return home.len > 0 ? home : held->envelope.queue;
 }
 
-/* Whether it becomes a message that waits for its next attempt, and no letter. */
+/* Whether it becomes a pending_retry message instead of a letter. */
 static bool is_scheduled(const struct batch *batch, const struct envelope *envelope) {
     const struct adopt_options *options = &batch->place->adopt->options;
     return batch->place->entry->mode == ADOPT_TAKE && envelope->state == STATE_PENDING_REVIEW &&
@@ -94,7 +101,7 @@ static bool is_scheduled(const struct batch *batch, const struct envelope *envel
            options->queue(options->arg, envelope->queue);
 }
 
-/* The cap counts letters that wait for people. */
+/* The cap counts unresolved letters alone. */
 static bool needs_room(const struct batch *batch, const struct envelope *envelope) {
     return envelope->state == STATE_PENDING_REVIEW && !is_scheduled(batch, envelope);
 }
@@ -119,8 +126,8 @@ static void make_letter(struct batch *batch, struct message *held) {
         envelope->next_attempt_at = WALL_NEVER;
 }
 
-/* It waits for the time that its system had set. How often it may be tried is its queue's to say.
- */
+/* The message becomes due when its own system had scheduled it. The attempts that its queue allows
+ * are the queue's setting, not the other system's. */
 static void make_message(const struct batch *batch, struct envelope *envelope) {
     int64_t delay_ms = envelope->next_attempt_at.ms - batch->now.wall.ms;
     lifecycle_defer_death(envelope);
@@ -131,9 +138,10 @@ static void make_message(const struct batch *batch, struct envelope *envelope) {
     envelope->max_attempts = 0;
 }
 
-/* ---- what is to be done with one ---- */
+/* ---- one message ---- */
 
 static void remember(struct batch *batch, struct adopt_seen *seen) {
+    assert(batch->op_count + 2 <= sizeof batch->ops / sizeof *batch->ops);
     if (seen->name[0] == '\0')
         return;
     struct wall until = seen->as == ADOPT_PEEKED ? WALL_NEVER : adopt_seen_until(batch->now.wall);
@@ -142,7 +150,7 @@ static void remember(struct batch *batch, struct adopt_seen *seen) {
         batch->ops[batch->op_count++] = adopt_seen_op(seen, seen->also, until, &batch->arena);
 }
 
-/* The letter is made beside the message, which may have to go back as it came. */
+/* A letter of its own: the message itself may have to be handed back unchanged. */
 static struct message *letter_new(struct batch *batch, const struct message *held) {
     struct message *letter = message_new();
     letter->envelope = held->envelope;
@@ -163,6 +171,8 @@ static void remember_letter(struct batch *batch, struct adopt_seen *seen,
 
 static void put_letter(struct batch *batch, struct message *held, bool id_held,
                        struct adopt_seen *seen) {
+    assert(batch->op_count < sizeof batch->ops / sizeof *batch->ops);
+    assert(batch->room > 0 || !needs_room(batch, &held->envelope));
     struct store *store = batch->triage->store;
     bool scheduled = is_scheduled(batch, &held->envelope);
     bool roomy = needs_room(batch, &held->envelope);
@@ -180,10 +190,12 @@ static void put_letter(struct batch *batch, struct message *held, bool id_held,
     batch->room -= roomy;
 }
 
-/* It was sent to its origin: the same letter again, or a second copy of it. One that is not known
- * yet to have arrived there waits. */
-static enum status put_again(struct batch *batch, const struct adopt_comeback *comeback,
-                             const struct message *came, struct adopt_seen *seen) {
+/* The message is a letter that was sent to its origin: it becomes the same letter again, or it is a
+ * duplicate delivery of it. Where the store does not know yet that the letter arrived at its
+ * origin, the message is refused as busy, and redelivered later. */
+static enum status put_comeback(struct batch *batch, const struct adopt_comeback *comeback,
+                                const struct message *came, struct adopt_seen *seen) {
+    assert(comeback->is != COMEBACK_STRANGER && comeback->letter);
     struct message *letter = comeback->letter;
     if (comeback->is == COMEBACK_EARLY)
         return err_set(batch->err, STATUS_BUSY, "letter %.*s is still being sent",
@@ -198,9 +210,9 @@ static enum status put_again(struct batch *batch, const struct adopt_comeback *c
     return STATUS_OK;
 }
 
-/* SEMANTICS 1.3: its source says that it gave the message before, and a letter that is undecided,
- * or was adopted as decided, has its id and body. What has coordinates, or a name at its broker, is
- * known by these. */
+/* SEMANTICS 1.3 (b): the source marks the message as redelivered, and a letter with its id and body
+ * exists that is undecided, or was decided when it was adopted. A message with coordinates or a
+ * delivery name is recognised by these instead (seen->name). */
 static bool is_redelivery(const struct message *message, const struct message *letter,
                           const struct message *came, const struct adopt_seen *seen) {
     if (!message->redelivered || seen->name[0] || !letter || letter->envelope.read_only)
@@ -232,19 +244,21 @@ static enum status add_new(struct batch *batch, const struct message *message,
         return STATUS_OK;
     }
     if (comeback.is != COMEBACK_STRANGER)
-        return put_again(batch, &comeback, came, seen);
+        return put_comeback(batch, &comeback, came, seen);
     put_letter(batch, came, comeback.id_held, seen);
     return STATUS_OK;
 }
 
-/* Who was looked at, gone, and decided about, cannot be what comes now. */
+/* A peeked letter that was released and then resolved or discarded: the message taken now is
+ * another one. */
 static bool is_decided(const struct envelope *letter) {
     return !letter->read_only && letter->state != STATE_PENDING_REVIEW;
 }
 
-/* What was looked at before, and was set for a later retry, is no letter any more: it waits. */
-static bool goes_on(struct batch *batch, const struct message *held, const struct message *letter,
-                    struct adopt_seen *seen) {
+/* A peeked message that its system had scheduled for a retry: its letter is replaced by a
+ * pending_retry message, in one commit. */
+static bool reschedule(struct batch *batch, const struct message *held,
+                       const struct message *letter, struct adopt_seen *seen) {
     struct store *store = batch->triage->store;
     struct message *came = keep(batch, letter_new(batch, held));
     if (!is_scheduled(batch, &came->envelope))
@@ -259,9 +273,10 @@ static bool goes_on(struct batch *batch, const struct message *held, const struc
     return true;
 }
 
-/* One whose letter is not there is new. */
+/* The message was peeked before. If its letter is gone or decided, it is a new message. */
 static enum status add_taken(struct batch *batch, const struct message *held,
                              struct adopt_seen *seen) {
+    assert(seen->as == ADOPT_PEEKED && batch->place->entry->mode == ADOPT_TAKE);
     struct store *store = batch->triage->store;
     struct message *letter = NULL;
     enum status status =
@@ -275,7 +290,7 @@ static enum status add_taken(struct batch *batch, const struct message *held,
         return add_new(batch, held, seen);
     }
     keep(batch, letter);
-    if (letter->envelope.read_only && goes_on(batch, held, letter, seen))
+    if (letter->envelope.read_only && reschedule(batch, held, letter, seen))
         return STATUS_OK;
     if (letter->envelope.read_only)
         batch->ops[batch->op_count++] = adopt_seen_own_op(store, letter, BYTES_NONE);
@@ -290,15 +305,16 @@ static bool is_body_of(struct batch *batch, const struct message *held,
     struct json source, origin;
     if (letter->envelope.edited || (json_parse(held->envelope.source, &source, NULL) == STATUS_OK &&
                                     json_get(source, "origin", &origin)))
-        return true; /* it cannot be compared: a pointer may be gone by now */
+        return true; /* not comparable: the body behind a pointer may be gone */
     struct message *came = letter_new(batch, held);
     bool same = bytes_eq(came->body, letter->body) || bytes_eq(held->body, letter->body);
     message_free(came);
     return same;
 }
 
-/* Whose coordinates alone are remembered may be another message, from before its place was made
- * again. Its letter tells, while it is here; without one it is taken for the same. */
+/* Earlier versions recorded coordinates without a hash. The place may have been deleted and created
+ * again since, so that another message has these coordinates. The letter's body decides; without a
+ * letter the message counts as known. */
 static enum status compare(struct batch *batch, const struct message *held,
                            struct adopt_seen *seen) {
     struct store *store = batch->triage->store;
@@ -339,7 +355,7 @@ static enum status add(struct batch *batch, const struct message *held) {
     return STATUS_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- commits ---- */
 
 static void note(struct batch *batch) {
     struct adopt *adopt = batch->place->adopt;
@@ -357,8 +373,9 @@ static void note(struct batch *batch) {
         options->news(options->arg, batch->place->entry, changed);
 }
 
-/* A letter that comes back may have been changed by somebody else since it was read, or be twice in
- * one commit: nothing was seen then, and it is looked at again. */
+/* The update of a letter that comes back is skipped if the letter was changed since it was read, or
+ * is in the commit twice. Its record must not stay then: drop it, and report busy, so that the
+ * message is redelivered and looked up again. */
 static enum status forget_skipped(struct batch *batch) {
     struct store_op drops[ADOPT_AT_ONCE];
     size_t count = 0;
@@ -377,10 +394,11 @@ static enum status forget_skipped(struct batch *batch) {
     enum status status = count ? triage_commit(batch->triage, drops, count, batch->err) : STATUS_OK;
     if (status != STATUS_OK)
         return status;
-    return err_set(batch->err, STATUS_BUSY, "a letter that came back was being changed");
+    return err_set(batch->err, STATUS_BUSY, "a letter that came back was changed at the same time");
 }
 
 static enum status flush(struct batch *batch) {
+    assert(batch->safe <= batch->done);
     enum status status = STATUS_OK;
     if (batch->op_count > 0)
         status = triage_commit(batch->triage, batch->ops, batch->op_count, batch->err);
@@ -396,7 +414,7 @@ static enum status flush(struct batch *batch) {
     return status;
 }
 
-/* Among those that are looked at and not durable. */
+/* Whether a message with this identity is in the commit that is being filled. */
 static bool is_in_commit(const struct batch *batch, const struct adopt_identity *identity) {
     for (size_t i = batch->safe; i < batch->done; i++)
         if (memcmp(batch->identities[i].text, identity->text, sizeof identity->text) == 0)
@@ -422,14 +440,14 @@ static void end(struct batch *batch) {
     free(batch);
 }
 
-/* A letter that comes back may be skipped. It has a commit of its own: those beside it would not be
- * known to be durable. */
+/* The update of a letter that comes back may be skipped by the store, so it has a commit of its
+ * own: otherwise it would be unknown which of the others are durable. */
 static bool goes_alone(const struct message *held) {
     struct comeback comeback;
     return comeback_read(held->envelope.headers, held->envelope.header_count, &comeback);
 }
 
-static enum status let_in(struct batch *batch, struct message *const *held, size_t count) {
+static enum status add_all(struct batch *batch, struct message *const *held, size_t count) {
     enum status status = STATUS_OK;
     for (; batch->done < count && status == STATUS_OK; batch->done++) {
         bool alone =
@@ -447,11 +465,12 @@ static enum status let_in(struct batch *batch, struct message *const *held, size
 
 enum status adopt_batch(struct adopt_place *place, struct message *const *held, size_t count,
                         size_t *done, struct err *err) {
+    assert(count <= ADOPT_AT_ONCE);
     struct batch *batch = memory_new(sizeof *batch);
     pthread_mutex_lock(&place->adopt->letting);
     begin(batch, place, held, count);
     batch->err = err;
-    enum status status = let_in(batch, held, count);
+    enum status status = add_all(batch, held, count);
     pthread_mutex_unlock(&place->adopt->letting);
     *done = batch->safe;
     end(batch);

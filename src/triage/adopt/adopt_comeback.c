@@ -1,9 +1,12 @@
-/* A letter that was sent to its origin and is dead again, in a place that is adopted: the same
- * letter, with its history longer. It is known by the headers that it was sent with
- * (core/comeback.h), and where messages have no headers by its id and body.
+/* adopt_comeback: a letter that was sent to its origin, died there again, and was found in an
+ * adopted place. It becomes the same letter again, with a longer history. It is recognised by the
+ * headers that it was sent with (core/comeback.h), or by id and body where the broker has no
+ * headers.
  *
- * A second copy, or what our own mirror published, is no letter more. Whatever leaves a doubt is
- * one: a record can die twice (in two groups, say), and headers travel with whoever copies them. */
+ * A duplicate of it, and a message that our own mirror published, make no letter. Any doubt makes
+ * one: a record can die twice (in two consumer groups, say), and other programs copy headers. */
+#include <assert.h>
+
 #include "core/lifecycle.h"
 #include "triage/adopt/adopt_state.h"
 #include "triage/adopt/formats/convention.h"
@@ -14,25 +17,26 @@ static bool is_trouble(enum status status) {
     return status != STATUS_OK && status != STATUS_NOT_FOUND && status != STATUS_CONFLICT;
 }
 
-static void take_letter(struct adopt_comeback *out, struct message *letter) {
+static void set_letter(struct adopt_comeback *out, struct message *letter) {
     message_free(out->letter);
     out->letter = letter;
 }
 
-/* The letter that its own headers name; else the one that has its id, if that was sent. */
+/* The letter that the message's headers name; otherwise the one with its id, if that was sent to
+ * its origin. */
 static enum status find_sent(struct store *store, const struct message *came,
                              struct adopt_comeback *out, struct err *err) {
     const struct envelope *envelope = &came->envelope;
     struct message *letter = NULL;
     struct comeback comeback;
     enum status status = letters_get(store->letters, envelope->queue, envelope->id, &letter, err);
-    take_letter(out, letter);
+    set_letter(out, letter);
     out->id_held = status != STATUS_NOT_FOUND;
     bool marked = comeback_read(envelope->headers, envelope->header_count, &comeback);
     if (marked && !is_trouble(status)) {
         letter = NULL;
         status = letters_get(store->letters, BYTES_NONE, comeback.letter, &letter, err);
-        take_letter(out, letter);
+        set_letter(out, letter);
     }
     if (status != STATUS_OK || (!marked && !out->letter->envelope.to_origin))
         return status;
@@ -52,13 +56,13 @@ static enum status find_mirrored(struct store *store, const struct message *came
         if (bytes_eq_nocase(envelope->headers[i].name, MIRRORED))
             status =
                 letters_get(store->letters, BYTES_NONE, envelope->headers[i].value, &letter, err);
-    take_letter(out, letter);
+    set_letter(out, letter);
     if (status == STATUS_OK && bytes_eq(letter->body, came->body))
         out->is = COMEBACK_HELD;
     return status;
 }
 
-/* What was decided was decided of another death. */
+/* A decided letter is about an earlier death. */
 static bool has_ended(const struct envelope *letter) {
     return letter->state == STATE_RESOLVED || letter->state == STATE_DISCARDED;
 }
@@ -89,7 +93,7 @@ static void note_death(struct message *letter, const struct envelope *came) {
     envelope_note(envelope, &letter->arena, &note);
 }
 
-/* The failure is that of the last death; when it first failed stays as it was. */
+/* The failure is that of the latest death; first_failure_at stays. */
 static void die_again(struct envelope *envelope, const struct envelope *came) {
     lifecycle_come_back_dead(envelope, came->dead_at);
     envelope->cause = CAUSE_ADOPTED;
@@ -107,11 +111,12 @@ static void die_again(struct envelope *envelope, const struct envelope *came) {
     envelope->last_failure_at = came->last_failure_at;
     envelope->context = came->context;
     envelope->read_only = came->read_only;
-    envelope->closes_key = false; /* it was let through when it was sent */
+    envelope->closes_key = false; /* sending it to its origin opened its key */
 }
 
 struct store_op adopt_comeback_op(struct store *store, struct message *letter,
                                   const struct message *came) {
+    assert(letter->seq != 0);
     struct envelope *envelope = &letter->envelope;
     note_death(letter, &came->envelope);
     comeback_join(envelope, &came->envelope, &letter->arena);

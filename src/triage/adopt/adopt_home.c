@@ -1,3 +1,5 @@
+/* adopt_home: matches an envelope's source (JSON) with the sources of the configured queues. A
+ * source that several queues read belongs to none of them. */
 #include "triage/adopt/adopt_home.h"
 
 enum { HOME_TEXTS_CHUNK = 512 };

@@ -1,8 +1,11 @@
+/* adopt_identity: SHA-256 over the parts of a message that are the same in each delivery. */
 #include "triage/adopt/adopt_identity.h"
 
 #include <sodium.h>
 
-/* The header differs in each delivery, at whichever broker it was added. */
+_Static_assert(ADOPT_IDENTITY_SIZE == 2 * crypto_hash_sha256_BYTES + 1, "hex of SHA-256");
+
+/* Whether the header changes with each delivery, at whichever broker it was added. */
 static bool is_changing(const struct broker_kind *const *brokers, struct bytes name) {
     for (; *brokers; brokers++)
         for (const char *const *header = (*brokers)->changing_headers; *header; header++)
@@ -18,7 +21,7 @@ static void add_number(crypto_hash_sha256_state *state, uint64_t number) {
     crypto_hash_sha256_update(state, bytes, sizeof bytes);
 }
 
-/* Lengths keep neighbours apart. */
+/* The length in front keeps adjacent texts apart. */
 static void add(crypto_hash_sha256_state *state, struct bytes text) {
     add_number(state, text.len);
     crypto_hash_sha256_update(state, (const unsigned char *)text.ptr, text.len);
@@ -63,7 +66,8 @@ static void add_members(crypto_hash_sha256_state *state, struct json object,
         add(state, json_get(object, *names, &member) ? member.text : BYTES_NONE);
 }
 
-/* What a pointer says, not what it led to: that may be gone the next time. */
+/* The content of a pointer message (source.origin), not of the message that it points to, which may
+ * be gone the next time. */
 static void add_pointer(crypto_hash_sha256_state *state, struct json source, struct json origin) {
     static const char *const said[] = {"dead_at", "advisory", NULL};
     static const char *const to[] = {"topic", "partition", "offset", "stream", "sequence", NULL};
@@ -71,7 +75,8 @@ static void add_pointer(crypto_hash_sha256_state *state, struct json source, str
     add_members(state, origin, to);
 }
 
-/* What its broker has at these coordinates, and will for as long as it is the same place. */
+/* The content at these coordinates, which is the same in each delivery unless the place was deleted
+ * and created again. */
 static void add_print(crypto_hash_sha256_state *state, const struct broker_kind *const *brokers,
                       const struct broker_kind *kind, struct json source,
                       const struct message *held) {
@@ -87,7 +92,7 @@ static void add_print(crypto_hash_sha256_state *state, const struct broker_kind 
         add(state, held->body);
 }
 
-/* `state` stays as it is. */
+/* Leaves `state` usable for more input. */
 static void print_state(const crypto_hash_sha256_state *state, char text[ADOPT_IDENTITY_SIZE]) {
     crypto_hash_sha256_state copy = *state;
     unsigned char hash[crypto_hash_sha256_BYTES];

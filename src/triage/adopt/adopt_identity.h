@@ -1,5 +1,5 @@
-/* adopt_identity: what makes a dead letter at a broker the one that it is, so that it is known
- * again when it is given again. Pure. */
+/* adopt_identity: the identity of a dead letter at a broker, by which a redelivery is recognised.
+ * Pure. */
 #ifndef TRIAGE_ADOPT_IDENTITY_H
 #define TRIAGE_ADOPT_IDENTITY_H
 
@@ -8,17 +8,18 @@
 enum { ADOPT_IDENTITY_SIZE = 65 };
 
 struct adopt_identity {
-    char text[ADOPT_IDENTITY_SIZE]; /* hex of SHA-256 */
-    bool exact; /* by its coordinates, too: there is no second one that looks the same */
-    char place[ADOPT_IDENTITY_SIZE]; /* of an exact one: its coordinates alone; else "" */
-    /* Of the same kind, with what tells it from its equals at its broker; "": nothing does */
+    char text[ADOPT_IDENTITY_SIZE];  /* hex of SHA-256 */
+    bool exact;                      /* has coordinates: no other message has the same identity */
+    char place[ADOPT_IDENTITY_SIZE]; /* exact: hash of the coordinates alone; otherwise "" */
+    /* Hash that includes message.delivery, which distinguishes messages with equal content at their
+     * broker; "": there is none */
     char delivery[ADOPT_IDENTITY_SIZE];
 };
 
-/* As its broker gave it. By all that is the same each time that it is given: body, key and headers,
- * and among these its id and the record of its death. Where it has coordinates by these and such a
- * print, since a place that was deleted and made again counts from the start. Of a pointer that was
- * followed (source.origin) the print is of the pointer. */
+/* The identity of a message as its broker delivered it: a hash of body, key and headers, which
+ * include its id and death record. Where it has coordinates, a hash of these and of the content,
+ * since a place that was deleted and created again counts from the start. For a pointer that was
+ * followed (source.origin) the content is the pointer's. */
 void adopt_identity_of(const struct broker_kind *const *brokers, const struct message *held,
                        struct adopt_identity *out);
 

@@ -1,9 +1,9 @@
-/* adopt_own: an advisory of JetStream about a message that one of our own queues terminated. That
- * message has its letter: it was durable before the server was told. So the advisory is no second
- * one.
+/* adopt_own: recognises a JetStream advisory about a message that one of our own queues terminated.
+ * That message has its letter, which was durable before the message was terminated at the server,
+ * so the advisory makes no second one.
  *
- * The message is found by its coordinates, in the queue whose source is its stream. Another
- * consumer of the same stream may have given the same message up; that death is another. */
+ * The message is found by its coordinates, in the queue whose source is its stream. An advisory of
+ * another consumer of the same stream is about another death. */
 #include "base/json_path.h"
 #include "triage/adopt/adopt_state.h"
 
@@ -25,8 +25,8 @@ static struct bytes number_at(struct json json, const char *path) {
     return value.text;
 }
 
-/* A stream that was deleted and made again counts from the start: another message then. The time
- * of one that is gone is not known. */
+/* A stream that was deleted and created again counts from the start, so the creation times must
+ * agree, too. A message that is gone from the stream has no known time. */
 static bool is_same(const struct envelope *letter, struct json source, const struct envelope *came,
                     struct arena *arena) {
     struct json own, gone;

@@ -1,10 +1,11 @@
+/* adopt_pages: pages through an entry's records in the store (SPACE_ADOPTED), in name order. */
 #include "triage/adopt/adopt_pages.h"
 
 #include <stdio.h>
 
 enum { PAGES_ARENA_CHUNK = 16 * 1024 };
 
-/* `after`: the last name of the page before; the last of this one afterwards. */
+/* Reads the page behind the name `after`, and sets `after` to its last name. */
 static enum status read_page(struct adopt_place *place, char after[ADOPT_NAME_MAX],
                              struct adopt_page *page, struct err *err) {
     struct store *store = place->adopt->options.triage->store;

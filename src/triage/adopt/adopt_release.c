@@ -1,5 +1,7 @@
-/* What was looked at, was not taken since, and did not come when everything there was taken: nobody
- * else has it any more, so that people may decide about it. */
+/* adopt_release: letters that were peeked, and whose messages did not come although the broker is
+ * drained, stop being read-only: the message is gone from its broker, so people may decide about
+ * the letter. If the message comes after all, it is recognised as this letter. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,7 +9,7 @@
 #include "base/memory.h"
 #include "triage/adopt/adopt_pages.h"
 
-#define GONE_WHY "its broker did not have it any more when it was to be taken"
+#define GONE_WHY "the broker no longer had it when everything there was taken"
 
 struct releasing {
     struct adopt_place *place;
@@ -17,8 +19,7 @@ struct releasing {
     struct wall now;
 };
 
-/* It may be decided about: nobody else has it any more. Should it come after all, it is this one.
- */
+/* Adds the ops for one record: the letter stops being read-only, and the record gets an expiry. */
 static enum status release(struct releasing *releasing, const struct letters_note *kept,
                            struct arena *arena, struct err *err) {
     struct store *store = releasing->place->adopt->options.triage->store;
@@ -55,8 +56,8 @@ static enum status release_page(struct adopt_place *place, struct adopt_page *pa
     if (status == STATUS_OK && releasing->op_count > 0)
         status = triage_commit(triage, releasing->ops, releasing->op_count, err);
     if (status == STATUS_OK && releasing->letter_count > 0)
-        log_info("adopt %.*s: %zu letters that were looked at are not there any more; they can be "
-                 "decided about",
+        log_info("adopt %.*s: %zu peeked letters are no longer at the broker and are not read-only "
+                 "any more",
                  BYTES_ARG(place->entry->name), releasing->letter_count);
     for (size_t i = 0; i < releasing->letter_count; i++)
         message_free(releasing->letters[i]);
@@ -65,6 +66,7 @@ static enum status release_page(struct adopt_place *place, struct adopt_page *pa
 }
 
 void adopt_release(struct adopt_place *place, struct instant now) {
+    assert(place->entry->mode == ADOPT_TAKE && place->broker);
     struct err err;
     bool enough;
     if (place->released || now.mono.ms - place->quiet_from.ms < ADOPT_QUIET_MS)

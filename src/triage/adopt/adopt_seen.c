@@ -1,13 +1,16 @@
-/* What was seen, by entry and identity. The nth of those that look the same has its own name:
+/* adopt_seen: the records of seen messages in the store (SPACE_ADOPTED), by entry and identity. The
+ * nth message with the same identity has its own name:
  *
  *   <entry>/<hex>/<n>  →  {"letter":"0190…","queue":"orders","peeked":true}
  *
- * The hex of one with coordinates is of these and a print of what it was (adopt_identity.h);
- * earlier builds remembered the coordinates alone, and what they knew is still looked up.
+ * For a message with coordinates, <hex> is a hash of the coordinates and the content
+ * (adopt_identity.h). Earlier versions recorded a hash of the coordinates alone; such records are
+ * still found.
  *
- * A peeked one is remembered for as long as it is read-only; a taken one for ADOPT_REMEMBERED_MS.
- * What has neither coordinates nor a name at its broker is not remembered when it is taken, unless
- * it was peeked: nothing tells it from its equals. */
+ * A peeked message is recorded for as long as its letter is read-only, a taken one for
+ * ADOPT_REMEMBERED_MS. A taken message that has neither coordinates nor a delivery name, and was
+ * not peeked, is not recorded: nothing distinguishes it from messages with the same content. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +21,11 @@
 
 enum { SEEN_TEXT_MAX = 8 * 1024 };
 
-/* ---- one name ---- */
+/* ---- one record ---- */
 
 static void print_name(const struct adopt_place *place, const char *text, uint64_t number,
                        char name[ADOPT_NAME_MAX]) {
+    assert(number > 0);
     snprintf(name, ADOPT_NAME_MAX, "%.*s/%s/%llu", BYTES_ARG(place->entry->name), text,
              (unsigned long long)number);
 }
@@ -34,7 +38,7 @@ enum status adopt_seen_read(struct bytes value, struct arena *arena, struct adop
         return STATUS_CORRUPT;
     if (!json_get(json, "letter", &member) || !json_string(member, arena, &out->letter) ||
         !json_get(json, "queue", &member) || !json_string(member, arena, &out->queue))
-        return err_set(err, STATUS_CORRUPT, "\"%s\" of adopted cannot be read", out->name);
+        return err_set(err, STATUS_CORRUPT, "adoption record \"%s\" is damaged", out->name);
     if (json_get(json, "peeked", &member))
         json_bool(member, &peeked);
     out->as = peeked ? ADOPT_PEEKED : ADOPT_OURS;
@@ -53,7 +57,7 @@ static enum status look_up(struct adopt_place *place, struct arena *arena, struc
     return status == STATUS_OK ? adopt_seen_read(value, arena, out, err) : status;
 }
 
-/* ---- those that look the same ---- */
+/* ---- messages with the same identity ---- */
 
 struct seen_count {
     struct map_node node;
@@ -99,7 +103,8 @@ void adopt_seen_forget_counts(struct adopt_place *place) {
     map_drain(&place->seen, free_count);
 }
 
-/* There is one that looks so. What an earlier build remembered may be of another message. */
+/* At most one message has this identity. A record of an earlier version (`printless`) may be about
+ * another message at the same coordinates. */
 static enum status find_exact(struct adopt_place *place, const struct adopt_identity *identity,
                               struct arena *arena, struct adopt_seen *out, struct err *err) {
     print_name(place, identity->text, 1, out->name);
@@ -116,9 +121,11 @@ static enum status find_exact(struct adopt_place *place, const struct adopt_iden
     return status;
 }
 
-/* What was taken is not there any more. */
+/* Skips records of taken messages: these are no longer at the broker, so the one peeked now is
+ * another. */
 enum status adopt_seen_peek(struct adopt_place *place, const struct adopt_identity *identity,
                             struct arena *arena, struct adopt_seen *out, struct err *err) {
+    assert(place->entry->mode == ADOPT_PEEK);
     enum status status;
     *out = (struct adopt_seen){.as = ADOPT_NEW};
     if (identity->exact)
@@ -132,7 +139,8 @@ enum status adopt_seen_peek(struct adopt_place *place, const struct adopt_identi
     return status;
 }
 
-/* The first of this identity that was looked at and not taken; else where the next new one goes. */
+/* The first record of this identity that was peeked and not taken; otherwise the name for the next.
+ */
 static enum status scan(struct adopt_place *place, const struct adopt_identity *identity,
                         struct arena *arena, struct adopt_seen *out, struct err *err) {
     uint64_t number = count_of(&place->seen, identity);
@@ -145,8 +153,8 @@ static enum status scan(struct adopt_place *place, const struct adopt_identity *
     }
 }
 
-/* A hash matches letters that were looked at, each once, and no others: what is like one that was
- * taken is another message. */
+/* A hash matches peeked letters, each once, and no others: a message with the content of one that
+ * was taken before is another message (SEMANTICS §14). */
 static enum status take_plain(struct adopt_place *place, const struct adopt_identity *identity,
                               struct arena *arena, struct adopt_seen *out, struct err *err) {
     enum status status = scan(place, identity, arena, out, err);
@@ -155,8 +163,8 @@ static enum status take_plain(struct adopt_place *place, const struct adopt_iden
     return status;
 }
 
-/* At its broker it has a name: under that it is remembered, and what it says tells only whether it
- * was looked at before. */
+/* The message has a delivery name at its broker and is recorded under it; its content only decides
+ * whether it was peeked before. */
 static enum status take_named(struct adopt_place *place, const struct adopt_identity *identity,
                               struct arena *arena, struct adopt_seen *out, struct err *err) {
     print_name(place, identity->delivery, 1, out->name);
@@ -173,6 +181,7 @@ static enum status take_named(struct adopt_place *place, const struct adopt_iden
 
 enum status adopt_seen_take(struct adopt_place *place, const struct adopt_identity *identity,
                             struct arena *arena, struct adopt_seen *out, struct err *err) {
+    assert(place->entry->mode == ADOPT_TAKE);
     *out = (struct adopt_seen){.as = ADOPT_NEW};
     if (identity->delivery[0])
         return take_named(place, identity, arena, out, err);
@@ -181,10 +190,11 @@ enum status adopt_seen_take(struct adopt_place *place, const struct adopt_identi
     return take_plain(place, identity, arena, out, err);
 }
 
-/* ---- remembering ---- */
+/* ---- ops ---- */
 
 struct store_op adopt_seen_op(const struct adopt_seen *seen, const char *name, struct wall expires,
                               struct arena *arena) {
+    assert(seen->as != ADOPT_NEW && name[0] != '\0');
     struct buf text;
     buf_init_heap(&text, SEEN_TEXT_MAX);
     struct json_out json = json_out(&text);
@@ -212,6 +222,7 @@ struct wall adopt_seen_until(struct wall now) {
 }
 
 struct store_op adopt_seen_own_op(struct store *store, struct message *letter, struct bytes why) {
+    assert(letter->envelope.read_only && letter->seq != 0);
     letter->envelope.read_only = false;
     if (why.len > 0)
         letter->envelope.why = why;

@@ -1,5 +1,5 @@
-/* adopt_state: what the adopter's files share and nobody else sees. A place is its thread's alone,
- * except the view, which `mutex` guards. */
+/* adopt_state: private to the adopt_*.c files. A place belongs to its entry's thread, except `view`
+ * (guarded by `mutex`), `bell` and `ready`. */
 #ifndef TRIAGE_ADOPT_STATE_H
 #define TRIAGE_ADOPT_STATE_H
 
@@ -13,28 +13,29 @@
 #include "triage/adopt/adopt_identity.h"
 
 enum {
-    ADOPT_AT_ONCE = 128,        /* messages that are read and committed together */
-    ADOPT_TURNS = 16,           /* … so often before the clock is read again */
-    ADOPT_AGAIN_MS = 5 * 1000,  /* after trouble, and while the DLQ is full */
-    ADOPT_QUIET_MS = 60 * 1000, /* what was peeked and did not come for so long is not there */
-    ADOPT_NAME_MAX = 300,       /* of what was seen, in the store */
+    ADOPT_AT_ONCE = 128,       /* messages that are read and committed together */
+    ADOPT_TURNS = 16,          /* batches of a turn before the clock is read again */
+    ADOPT_AGAIN_MS = 5 * 1000, /* between tries after an error, and while the DLQ is full */
+    ADOPT_QUIET_MS =
+        60 * 1000,        /* a drained broker silent for so long no longer has what was peeked */
+    ADOPT_NAME_MAX = 300, /* of a record's name in the store */
 };
 
-/* What was taken is remembered for so long, should its broker give it again. */
+/* How long a taken message is recorded, in case its broker redelivers it. */
 #define ADOPT_REMEMBERED_MS (30LL * 24 * 3600 * 1000)
 
-/* adopt_seen.c: what is remembered of a dead letter. */
+/* adopt_seen.c: what the store has recorded about a dead letter. */
 enum adopt_seen_as {
     ADOPT_NEW,    /* never seen */
-    ADOPT_PEEKED, /* a letter here, and not taken: read-only, unless nobody else has it any more */
-    ADOPT_OURS,   /* a letter that was taken */
+    ADOPT_PEEKED, /* has a letter and was not taken: read-only, unless it is gone from its broker */
+    ADOPT_OURS,   /* has a letter and was taken */
 };
 struct adopt_seen {
     enum adopt_seen_as as;
-    char name[ADOPT_NAME_MAX];  /* in the store; "": it is not remembered */
-    char also[ADOPT_NAME_MAX];  /* … and once it is ours under this, too; "": not */
-    struct bytes letter, queue; /* not of a new one */
-    /* An earlier build remembered its coordinates, and nothing of what it was */
+    char name[ADOPT_NAME_MAX];  /* of the record in the store; "": it is not recorded */
+    char also[ADOPT_NAME_MAX];  /* second record, written once it is taken; "": none */
+    struct bytes letter, queue; /* not set for ADOPT_NEW */
+    /* An earlier version recorded its coordinates without a hash of the content */
     bool printless;
 };
 
@@ -42,17 +43,17 @@ struct adopt_seen {
 struct adopt_place {
     struct adopt *adopt;
     const struct adopt_entry *entry;
-    struct peek *peek;     /* the pass that is under way; NULL: none */
-    struct broker *broker; /* what is taken from; NULL: not begun */
+    struct peek *peek;     /* the pass in progress; NULL: none */
+    struct broker *broker; /* the consumer in mode take; NULL: not started */
     bool crowded;          /* take: the DLQ was full the last time … */
-    bool awaits;           /* … and something may come that has its letter, and needs no room */
-    /* By identity, of those that look the same (adopt_seen.c): peek: how many came in this pass;
-     * take: how many, from the first on, were taken */
+    bool awaits; /* … and the broker may still hold peeked messages, which need no room */
+    /* By identity (adopt_seen.c): in mode peek, how many came in this pass; in mode take, how many
+     * from the first on were taken */
     struct map seen;
     struct mono due;
-    struct mono quiet_from; /* take: since when nothing came */
-    bool released;          /* take: what was peeked and is gone has been looked for */
-    struct mailbox bell;    /* wakes its thread; no mail comes */
+    struct mono quiet_from; /* take: time since which the broker gave nothing */
+    bool released;          /* take: adopt_release is complete */
+    struct mailbox bell;    /* wakes its thread; carries no mail */
     atomic_bool ready;      /* take: its broker may have something */
     struct adopt_view view;
 };
@@ -61,74 +62,76 @@ struct adopt {
     struct adopt_options options;
     atomic_bool ending;
     pthread_mutex_t mutex;   /* of the views */
-    pthread_mutex_t letting; /* letters in, by one place at a time: it looks which ids are free and
-                              * how much room there is before it commits */
+    pthread_mutex_t letting; /* held while a batch is added, by one place at a time: between the
+                                look-up of free ids and room and the commit nothing may change */
     struct adopt_place *places;
 };
 
-/* adopt.c: what people see of it. The first of a row of troubles is logged, and its end. */
+/* adopt.c: the state shown to people. The first of consecutive errors is logged, and the recovery.
+ */
 void adopt_trouble(struct adopt_place *place, enum adopt_state state, const struct err *err);
 void adopt_good(struct adopt_place *place, enum adopt_state state);
 void adopt_full(struct adopt_place *place);
-/* When to try again after trouble, which may have taken long. */
+/* When to try again after an error; reads the clock, since the failed call may have taken long. */
 struct mono adopt_again(struct adopt_place *place);
-/* How many letters its DLQ can still take. */
+/* Free room in its DLQ, in letters. */
 size_t adopt_room(struct adopt_place *place);
 
-/* In a pass: the next one of this identity that comes. */
+/* In mode peek: the record of the next message of this identity in the pass. */
 enum status adopt_seen_peek(struct adopt_place *place, const struct adopt_identity *identity,
                             struct arena *arena, struct adopt_seen *out, struct err *err);
-/* Taken: which letter it is, or that it is a new one. */
+/* In mode take: the record of the message, or ADOPT_NEW. */
 enum status adopt_seen_take(struct adopt_place *place, const struct adopt_identity *identity,
                             struct arena *arena, struct adopt_seen *out, struct err *err);
-/* What is remembered under `out->name`; texts in the arena. */
+/* Reads the record named `out->name`; texts in the arena. */
 enum status adopt_seen_read(struct bytes value, struct arena *arena, struct adopt_seen *out,
                             struct err *err);
-/* The op that remembers it so, under its name or its other one; in the arena. */
+/* The op that writes the record under its name or its second one; texts in the arena. */
 struct store_op adopt_seen_op(const struct adopt_seen *seen, const char *name, struct wall expires,
                               struct arena *arena);
-/* For how long one is remembered that nothing hangs on any more. */
+/* Expiry of a record that is kept only against redelivery. */
 struct wall adopt_seen_until(struct wall now);
-/* The op by which a read-only letter becomes one that people may decide about; changes `letter`,
- * which must live until it is submitted. `why` may be empty. */
+/* The op by which a read-only letter becomes an ordinary one; changes `letter`, which must live
+ * until the commit is answered. `why` may be empty. */
 struct store_op adopt_seen_own_op(struct store *store, struct message *letter, struct bytes why);
 void adopt_seen_forget_counts(struct adopt_place *place);
 
-/* adopt_release.c: nothing waits at its broker. Once that has been so for long, those that were
- * peeked and did not come are ours. */
+/* adopt_release.c: the broker is drained. Once it has been for ADOPT_QUIET_MS, peeked letters whose
+ * messages did not come stop being read-only. */
 void adopt_release(struct adopt_place *place, struct instant now);
 
-/* adopt_awaits.c: whether its broker may have something that was peeked, and so needs no room. */
+/* adopt_awaits.c: whether its broker may hold a peeked message, which needs no room. */
 enum status adopt_awaits(struct adopt_place *place, bool *any, struct err *err);
 
-/* adopt_comeback.c: a letter that was sent to its origin, dead again; or a copy of one that is
- * here. `came` is what the message would be as a letter of its own. */
+/* adopt_comeback.c: a letter that was sent to its origin and died again, or a duplicate of a stored
+ * one. `came` is the message as a letter of its own. */
 struct adopt_comeback {
     enum comeback_is is;
-    struct message *letter; /* which it is, to be freed; of a stranger whatever there is */
-    bool id_held;           /* its queue holds a message with its id */
+    struct message *letter; /* the letter, to be freed; with COMEBACK_STRANGER the one that has its
+                               id, if any */
+    bool id_held;           /* the queue holds a message with this id */
 };
 enum status adopt_comeback_find(struct store *store, const struct message *message,
                                 const struct message *came, struct adopt_comeback *out,
                                 struct err *err);
-/* The op by which it is dead again; changes `letter`, and borrows from both until it is submitted.
- */
+/* The op by which the letter is dead again; changes `letter`, and borrows from both until it is
+ * submitted. */
 struct store_op adopt_comeback_op(struct store *store, struct message *letter,
                                   const struct message *came);
 
-/* adopt_own.c: whether it tells of a message that one of our own queues terminated, so that its
- * letter is here. */
+/* adopt_own.c: whether the message is an advisory about a message that one of our own queues
+ * terminated, and that therefore has its letter. */
 enum status adopt_own(struct adopt_place *place, const struct message *held, bool *own,
                       struct err *err);
 
-/* adopt_batch.c: makes letters of what a broker gave. The first *done of them are safe; fewer than
- * all on trouble, or where the DLQ is full. Messages stay the caller's, as they are. */
+/* adopt_batch.c: makes letters of received messages. The first *done of them are durable; fewer
+ * than all after an error, or where the DLQ is full. The messages stay the caller's, unchanged. */
 enum status adopt_batch(struct adopt_place *place, struct message *const *held, size_t count,
                         size_t *done, struct err *err);
 
-/* adopt_turn.c: what an entry does when it is its turn. */
+/* adopt_turn.c: one turn of an entry. */
 void adopt_turn(struct adopt_place *place, struct instant now);
-/* Closes what is open at its broker. */
+/* Closes the pass or the consumer. */
 void adopt_turn_end(struct adopt_place *place);
 
 #endif

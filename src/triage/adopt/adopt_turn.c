@@ -1,10 +1,13 @@
-/* adopt_turn: one entry's turn: a piece of a pass, or what its broker has for us. */
+/* adopt_turn: one turn of an entry's thread: some batches of a pass (peek), or some batches
+ * received from its broker (take). In mode take a message is acknowledged (settle) only after its
+ * letter is durable, and handed back for redelivery otherwise. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "triage/adopt/adopt_state.h"
 
-static void free_all(struct message **held, size_t count) {
+static void free_messages(struct message **held, size_t count) {
     for (size_t i = 0; i < count; i++)
         message_free(held[i]);
 }
@@ -12,6 +15,7 @@ static void free_all(struct message **held, size_t count) {
 /* ---- peek ---- */
 
 static void end_pass(struct adopt_place *place) {
+    assert(!place->peek || place->entry->mode == ADOPT_PEEK);
     if (place->peek)
         place->peek->vtable->free(place->peek);
     place->peek = NULL;
@@ -32,8 +36,7 @@ static bool begin_pass(struct adopt_place *place) {
         place->peek = options->peek(options->arg, place->entry);
     if (place->peek)
         return true;
-    err_set(&err, STATUS_FORBIDDEN,
-            "its broker cannot be read without taking; mode: take adopts what is there");
+    err_set(&err, STATUS_FORBIDDEN, "this broker cannot be read without consuming; use mode: take");
     fail_pass(place, STATUS_FORBIDDEN, &err);
     return false;
 }
@@ -42,13 +45,14 @@ static void finish_pass(struct adopt_place *place) {
     end_pass(place);
     place->due = MONO_NEVER;
     adopt_good(place, ADOPT_DONE);
-    log_info("adopt %.*s: everything there was looked at; %llu letters are new, %llu were known",
+    log_info("adopt %.*s: pass complete; %llu letters are new, %llu were known",
              BYTES_ARG(place->entry->name), (unsigned long long)place->view.adopted,
              (unsigned long long)place->view.known);
 }
 
-/* False: this turn is over. */
+/* Reads and adopts one batch. False: this turn is over. */
 static bool read_some(struct adopt_place *place, struct instant now) {
+    assert(place->peek);
     struct message *held[ADOPT_AT_ONCE];
     struct err err;
     size_t count = 0, done = 0, room = adopt_room(place);
@@ -67,8 +71,8 @@ static bool read_some(struct adopt_place *place, struct instant now) {
     }
     if (status == STATUS_OK)
         status = adopt_batch(place, held, count, &done, &err);
-    free_all(held, count);
-    if (status == STATUS_OK && done < count) /* others put letters there, too */
+    free_messages(held, count);
+    if (status == STATUS_OK && done < count) /* the engine fills the same DLQ */
         status = err_set(&err, STATUS_FULL, "DLQ \"%.*s\" is full", BYTES_ARG(place->entry->dlq));
     if (status == STATUS_OK)
         adopt_good(place, ADOPT_READING);
@@ -94,8 +98,9 @@ static void on_ready(void *arg) {
     mailbox_ring(&place->bell);
 }
 
-/* While the DLQ is full, what a broker gives in vain may cost the message a delivery. But one that
- * was looked at has its letter, which nobody can decide about before it is taken. */
+/* While the DLQ is full nothing is received, since a message handed back may have used up one of
+ * its deliveries. But a peeked message needs no room, and its letter stays read-only until the
+ * message is taken. */
 static bool is_wanted(struct adopt_place *place, struct err *err) {
     bool full = adopt_room(place) == 0;
     if (full && !place->crowded && adopt_awaits(place, &place->awaits, err) != STATUS_OK)
@@ -104,7 +109,7 @@ static bool is_wanted(struct adopt_place *place, struct err *err) {
     return !full || place->awaits;
 }
 
-static bool follow_room(struct adopt_place *place) {
+static bool apply_room(struct adopt_place *place) {
     struct broker *broker = place->broker;
     struct err err = {STATUS_OK, ""};
     bool wanted = is_wanted(place, &err);
@@ -117,7 +122,7 @@ static bool follow_room(struct adopt_place *place) {
     return wanted;
 }
 
-/* False: nothing may come now. */
+/* Opens the consumer on first use. False: nothing is to be received now. */
 static bool begin_consuming(struct adopt_place *place, struct instant now) {
     const struct adopt_options *options = &place->adopt->options;
     bool begun = place->broker != NULL;
@@ -125,13 +130,14 @@ static bool begin_consuming(struct adopt_place *place, struct instant now) {
         place->broker = options->take(options->arg, place->entry);
         place->quiet_from = now.mono;
     }
-    bool wanted = follow_room(place);
+    bool wanted = apply_room(place);
     if (!begun && place->broker->vtable->listen)
         place->broker->vtable->listen(place->broker, on_ready, place);
     return wanted;
 }
 
 static bool is_connected(struct adopt_place *place) {
+    assert(place->broker);
     struct broker_health health = {.connected = true};
     if (place->broker->vtable->health)
         place->broker->vtable->health(place->broker, &health);
@@ -142,9 +148,10 @@ static bool is_connected(struct adopt_place *place) {
     return health.connected;
 }
 
-/* The broker is told only of those that are safe; the others come again. */
+/* Acknowledges the messages whose letters are durable and hands the others back. */
 static bool settle(struct adopt_place *place, struct message **held, size_t count,
                    struct instant now) {
+    assert(place->broker && place->entry->mode == ADOPT_TAKE && count <= ADOPT_AT_ONCE);
     struct broker *broker = place->broker;
     struct instant later = {now.wall, mono_after(now.mono, ADOPT_AGAIN_MS)};
     size_t done;

@@ -285,7 +285,7 @@ static void a_ticket_goes_to_those_it_names_and_is_never_over(void **unused) {
     pass(5 * MINUTE);
     assert_int_equal(hook.count, 0);
     assert_int_equal(pager.count, 1);
-    assert_sent(&pager, 0, "somebody is to look at letters: because");
+    assert_sent(&pager, 0, "letters were escalated to a person: because");
     sample_count = 0;
     pass(5 * MINUTE);
     assert_int_equal(pager.count, 1);
@@ -300,7 +300,7 @@ static void a_ticket_that_names_nobody_goes_to_all_who_hear_of_it(void **unused)
     reads(METRIC_TRIAGE_ESCALATED, "orders.dlq/0/t-1", 1);
     pass(5 * MINUTE);
     assert_int_equal(hook.count, 1);
-    assert_sent(&hook, 0, "somebody is to look at letters: because");
+    assert_sent(&hook, 0, "letters were escalated to a person: because");
 }
 
 static void people_see_what_fires_the_worst_first(void **unused) {

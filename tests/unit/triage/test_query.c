@@ -343,8 +343,7 @@ static void a_selection_by_where_is_bounded_in_time(void **state) {
     assert_int_equal(
         selection_walk(&triage, &selection, count_letter, &visited, &arena, &walked, &err),
         STATUS_INVALID);
-    assert_non_null(
-        strstr(err.text, "it looked at 16 letters in 30 s, and there are more; narrow"));
+    assert_non_null(strstr(err.text, "examined 16 letters in 30 s, and there are more; narrow"));
     selection.in_parts = true;
     for (visited = 0;; selection.query.filter.cursor = walked.cursor) {
         assert_int_equal(

@@ -749,7 +749,7 @@ static void a_body_that_no_commit_takes_is_skipped_and_the_others_go_on(void **s
     assert_int_equal(handled, 0);
     buf_init_heap(&out, TEXT_MAX);
     assert_int_equal(replays_show(replays, bytes_of(id), 0, 10, &out, &err), STATUS_OK);
-    assert_true(bytes_find(buf_view(&out), BYTES("larger than the store takes in one commit")) <
+    assert_true(bytes_find(buf_view(&out), BYTES("too large for one commit of the store")) <
                 out.len);
     buf_free(&out);
 }
@@ -914,7 +914,8 @@ static void a_letter_in_doubt_does_not_go_to_its_origin_unseen(void **state) {
     choose_ids(&order, 1);
     order.to = BYTES("origin");
     assert_int_equal(replays_start(replays, &order, id, &err), STATUS_INVALID);
-    assert_non_null(strstr(err.text, "letter l-0 may have the message of another: it is younger"));
+    assert_non_null(
+        strstr(err.text, "letter l-0 may have the body of another message: it is younger"));
 }
 
 static void letters_whose_messages_are_gone_are_refused_unless_they_get_a_body(void **state) {
@@ -958,7 +959,7 @@ static void a_letter_of_no_queue_is_refused_and_told_of_its_origin(void **state)
                              .body = BYTES("{}")});
     choose_ids(&order, 1);
     assert_int_equal(replays_start(replays, &order, id, &err), STATUS_INVALID);
-    assert_non_null(strstr(err.text, "queue \"elsewhere\", which is not in the configuration"));
+    assert_non_null(strstr(err.text, "queue \"elsewhere\", which is not configured"));
     assert_non_null(strstr(err.text, "to: \"origin\""));
 }
 

@@ -1,5 +1,8 @@
+/* convention: finds the row that a dead letter matches, and fills in an envelope from the facts of
+ * that row. */
 #include "triage/adopt/formats/convention.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/content.h"
@@ -17,9 +20,9 @@ enum {
     CONTEXT_MAX = 4 << 20,
 };
 
-/* ---- knowing ---- */
+/* ---- matching ---- */
 
-/* What an application wrote says more than what its broker did, so it is asked for first. */
+/* In order of precedence: an application's own record says more than its broker's. */
 static const struct convention_family *const families[] = {
     &format_kafka,   &format_dotnet,   &format_generic, &format_cloud,
     &format_sidekiq, &format_protobuf, &format_nats,    &format_rabbitmq,
@@ -27,7 +30,7 @@ static const struct convention_family *const families[] = {
 
 static const struct convention plain = {.name = "plain"};
 
-static void look(const struct message *held, struct convention_letter *letter) {
+static void inspect(const struct message *held, struct convention_letter *letter) {
     struct json kind;
     *letter = (struct convention_letter){.held = held};
     if (json_parse(held->body, &letter->body, NULL) != STATUS_OK)
@@ -48,7 +51,7 @@ static bool has_prefix(const struct convention *row, const struct envelope *enve
     return !row->prefixes[0];
 }
 
-static bool knows(const struct convention *row, const struct convention_letter *letter) {
+static bool matches(const struct convention *row, const struct convention_letter *letter) {
     if (row->kind && !bytes_is(letter->kind, row->kind))
         return false;
     if (!has_prefix(row, &letter->held->envelope))
@@ -61,10 +64,10 @@ static bool knows(const struct convention *row, const struct convention_letter *
 
 const struct convention *convention_find(const struct message *held) {
     struct convention_letter letter;
-    look(held, &letter);
+    inspect(held, &letter);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         for (size_t j = 0; j < families[i]->count; j++)
-            if (knows(&families[i]->rows[j], &letter))
+            if (matches(&families[i]->rows[j], &letter))
                 return &families[i]->rows[j];
     return &plain;
 }
@@ -72,10 +75,10 @@ const struct convention *convention_find(const struct message *held) {
 bool convention_is_mirror(const struct message *held) {
     struct convention_letter letter;
     bool mirror = false;
-    look(held, &letter);
+    inspect(held, &letter);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         for (size_t j = 0; j < families[i]->count; j++) {
-            if (!knows(&families[i]->rows[j], &letter))
+            if (!matches(&families[i]->rows[j], &letter))
                 continue;
             if (!families[i]->rows[j].mirror)
                 return false;
@@ -85,6 +88,7 @@ bool convention_is_mirror(const struct message *held) {
 }
 
 const char *convention_name(const struct convention *convention) {
+    assert(convention);
     return convention->name;
 }
 
@@ -105,6 +109,7 @@ const struct convention *convention_of(struct bytes context) {
 }
 
 bool convention_adds(const struct convention *convention, struct bytes header) {
+    assert(convention);
     if (convention->where != IN_HEADERS)
         return false;
     for (size_t i = 0; i < CONVENTION_MEMBERS_MAX && convention->members[i]; i++)
@@ -122,7 +127,7 @@ static uint32_t clamped(int64_t number) {
     return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 }
 
-/* `of` as it is, or `but_one` and the first. */
+/* The count `of`; otherwise `but_one`, which leaves out the first attempt, plus one. */
 static uint32_t count_of(const struct convention_facts *facts, enum convention_fact of,
                          enum convention_fact but_one) {
     if (facts->facts[of].known)
@@ -143,9 +148,9 @@ static struct wall earlier(struct wall a, struct wall b) {
     return a.ms < b.ms ? a : b;
 }
 
-/* The message is at least as old as the earliest time that is known of it: staleness counts from
- * created_at, and a letter that was adopted today may have failed years ago. A convention that
- * knows when the message was made leaves the broker's time for when the letter was. */
+/* The message is at least as old as the earliest time known of it: freshness counts from
+ * created_at, and a letter that is adopted today may have failed years ago. Where the convention
+ * knows when the message was created, the broker's time is that of the letter. */
 static void set_times(const struct convention_facts *facts, struct wall now,
                       struct envelope *envelope) {
     struct wall written = envelope->created_at.ms > WALL_NEVER.ms ? envelope->created_at : now;
@@ -193,7 +198,7 @@ static void set_names(const struct convention_facts *facts, struct bytes entry,
 
 /* ---- the message ---- */
 
-/* Behind those that the letter has itself. */
+/* Appends the original's headers to those of the letter. */
 static void add_headers(const struct convention_facts *facts, struct envelope *envelope) {
     struct json object;
     if (json_parse(convention_facts_get(facts, FACT_HEADERS), &object, NULL) != STATUS_OK ||
@@ -240,8 +245,7 @@ static void set_message(const struct convention_facts *facts, struct message *he
     envelope->size = held->body.len;
 }
 
-/* A pointer whose message nobody can read any more is a letter all the same, and so is one whose
- * message may be another. */
+/* A pointer whose message is gone, or may have been replaced, is a letter all the same. */
 static void set_why(const struct convention_facts *facts, struct envelope *envelope) {
     struct bytes source = facts->letter->source.text;
     if (pointer_is_gone(source) || pointer_is_doubtful(source))
@@ -277,11 +281,12 @@ static struct bytes context_of(const struct convention *row, struct bytes entry,
 
 void convention_read(const struct convention *convention, const struct broker_kind *const *brokers,
                      struct bytes entry, struct wall now, struct message *held) {
+    assert(held->seq == 0);
     struct convention_letter letter;
     struct convention_facts facts = {
         .letter = &letter, .arena = &held->arena, .state = STATE_PENDING_REVIEW};
     struct envelope *envelope = &held->envelope;
-    look(held, &letter);
+    inspect(held, &letter);
     letter.broker = broker_kind_find(brokers, letter.kind);
     convention_facts_read(&facts, convention);
     if (convention->read)

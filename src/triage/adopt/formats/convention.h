@@ -1,8 +1,9 @@
-/* convention: how other systems write down that a message died, and what that means in an envelope.
- * One row of a table a convention, with what it is known by and where each fact stands. Pure.
+/* convention: the formats in which other systems and frameworks write dead letters, and their
+ * meaning in an envelope. Each convention is a row of a table: how it is recognised, and where each
+ * fact is. Pure.
  *
- * A broker gives a dead letter as it gives any message; convention_read makes of it the letter that
- * it would have been here. What no convention knows is a letter, too: `plain`. */
+ * A broker delivers a dead letter like any message; convention_read turns it into the letter that
+ * impound would have written. A message that no convention matches is a letter, too: `plain`. */
 #ifndef TRIAGE_CONVENTION_H
 #define TRIAGE_CONVENTION_H
 
@@ -10,19 +11,21 @@
 
 struct convention;
 
-/* The first that knows it; never NULL. */
+/* The first convention that matches; never NULL. */
 const struct convention *convention_find(const struct message *held);
 const char *convention_name(const struct convention *convention); /* "spring-kafka" */
-/* Whether it is as our own mirror publishes letters, and nothing says that it died there, too. */
+/* Whether it matches the format of our own mirror, and no other convention: nothing says that it
+ * died again where it was published. */
 bool convention_is_mirror(const struct message *held);
-/* The one by which a letter with this context was adopted; NULL: none. */
+/* The convention by which a letter with this context was adopted; NULL: none. */
 const struct convention *convention_of(struct bytes context);
-/* Whether it is known by that header or reads it, and the message had none such of its own. */
+/* Whether the convention matches on that header or reads it, and the header was added by the other
+ * system. */
 bool convention_adds(const struct convention *convention, struct bytes header);
 
-/* Rewrites what the broker gave; new texts are in held->arena. `brokers` are those
- * that a source may name. `entry` is the name of the adopt
- * entry that it came by; `now` is when it died where nothing says when. Afterwards:
+/* Rewrites a message as its broker delivered it; new texts are in held->arena. `brokers` are those
+ * that a source may name; `entry` is the name of the adopt entry; `now` is its time of death where
+ * no fact gives one. Afterwards:
  *   state, cause      pending_review, adopted; resolved or discarded where its system says so
  *   reason, category  of the other system, or derived from the error's type; else unknown
  *   failure           type (the cause's where one wraps another), message, trace, fingerprint
@@ -38,7 +41,7 @@ bool convention_adds(const struct convention *convention, struct bytes header);
  *                     the original's, byte for byte. Headers that were added stay (strip.h)
  *   task, consumer    where the convention has them
  *   context           {"adopted":{"convention":…,"from":entry,"at":{the source as it was}},…}
- *   why               of a pointer whose message was gone: that it was
+ *   why               of a pointer: that its message was gone or may have been replaced
  * It leaves letter_id, dlq, owner and content_hash to the caller. */
 void convention_read(const struct convention *convention, const struct broker_kind *const *brokers,
                      struct bytes entry, struct wall now, struct message *held);

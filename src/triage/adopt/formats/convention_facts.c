@@ -1,4 +1,7 @@
+/* convention_facts: reads the fields of a row from headers, body or source, and converts them. */
 #include "triage/adopt/formats/convention_facts.h"
+
+#include <assert.h>
 
 #include "base/ascii.h"
 #include "base/json_path.h"
@@ -16,6 +19,7 @@ static const int64_t epoch_seconds_max = 100000000000;
 
 void convention_facts_replace(struct convention_facts *facts, enum convention_fact fact,
                               struct bytes text) {
+    assert(fact < FACT_COUNT);
     facts->facts[fact].known = true;
     facts->facts[fact].text = text;
 }
@@ -66,7 +70,7 @@ bool convention_facts_has(const struct convention_letter *letter, enum conventio
            value.type != JSON_NULL;
 }
 
-/* A string's text; of anything else what stands there. */
+/* The text of a string; of any other value its JSON. */
 static struct bytes member(struct json json, const struct convention_field *field,
                            struct arena *arena) {
     struct json value;
@@ -122,7 +126,7 @@ static bool decimal(struct bytes text, int64_t *out) {
     return true;
 }
 
-/* "1700000000.25" and "1700000000250"; further digits of the fraction are dropped. */
+/* "1700000000.25" and "1700000000250"; digits beyond milliseconds are dropped. */
 static bool epoch(struct bytes text, int64_t *ms) {
     struct bytes whole = bytes_cut(text, 0, bytes_find(text, BYTES(".")));
     struct bytes fraction = bytes_cut(text, whole.len + 1, text.len);
@@ -137,7 +141,7 @@ static bool epoch(struct bytes text, int64_t *ms) {
     return true;
 }
 
-/* A time without a zone is UTC: programs wrote it, not people. */
+/* A time without a zone counts as UTC, since programs wrote it. */
 static bool rfc3339(struct bytes text, int64_t *ms) {
     struct bytes time = bytes_trim(text);
     struct wall at;
@@ -147,7 +151,7 @@ static bool rfc3339(struct bytes text, int64_t *ms) {
     return true;
 }
 
-/* A colon stands where RFC 3339 has the point of the fraction. */
+/* Like RFC 3339 with a colon before the fraction. */
 static bool net_time(struct bytes text, int64_t *ms) {
     char spelled[INSTANT_TEXT_SIZE];
     struct buf out;
@@ -184,6 +188,7 @@ static struct bytes spelled(struct bytes text, enum convention_form form, struct
 
 static void take(struct convention_facts *facts, const struct convention_field *field,
                  struct bytes text) {
+    assert(field->fact < FACT_COUNT && field->form <= AS_JSON);
     int64_t number;
     if (field->fact == FACT_BESIDE)
         convention_facts_beside(facts, field->beside, spelled(text, field->form, facts->arena));

@@ -1,3 +1,4 @@
+/* convention_history: see the header. */
 #include "triage/adopt/formats/convention_history.h"
 
 #include "triage/adopt/formats/convention_facts.h"

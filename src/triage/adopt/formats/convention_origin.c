@@ -1,10 +1,11 @@
+/* convention_origin: coordinates of a dead letter and of its original, as JSON objects. */
 #include "triage/adopt/formats/convention_origin.h"
 
 #include "base/json_member.h"
 
 enum { SOURCE_MAX = 4 << 20 };
 
-/* It may be large, and stands in the source. */
+/* The properties may be large, and convention_origin_source has them already. */
 static bool is_properties(struct bytes key) {
     return json_key_is(key, "properties");
 }
@@ -72,7 +73,7 @@ struct bytes convention_origin_source(const struct convention_facts *facts) {
     const struct broker_kind *broker = facts->letter->broker;
     struct json origin;
     struct buf text;
-    /* A broker that followed a pointer says itself where the message was. */
+    /* Where the broker adapter followed a pointer, it gives the original's coordinates itself. */
     if (json_get(facts->letter->source, "origin", &origin))
         return arena_dup(facts->arena, origin.text);
     if (facts->facts[FACT_ORIGIN].known)

@@ -1,13 +1,15 @@
-/* convention_origin: where a dead letter lies, and where its message was before, as JSON. */
+/* convention_origin: the coordinates of a dead letter, and those of its message before it died, as
+ * JSON. */
 #ifndef TRIAGE_CONVENTION_ORIGIN_H
 #define TRIAGE_CONVENTION_ORIGIN_H
 
 #include "triage/adopt/formats/convention_facts.h"
 
-/* The letter's own coordinates, as its broker gave them; what the original has of them is left to
- * convention_origin_source. */
+/* The letter's own coordinates, as its broker gave them, without the members that
+ * convention_origin_source puts. */
 void convention_origin_at(const struct convention_facts *facts, struct json_out *out);
-/* The original's, as the sink of its broker takes them; in the facts' arena. */
+/* The original's coordinates, in the form that the sink of its broker reads; in the facts' arena.
+ */
 struct bytes convention_origin_source(const struct convention_facts *facts);
 
 #endif

@@ -1,3 +1,4 @@
+/* convention_reason: reason and category of an adopted letter. */
 #include "triage/adopt/formats/convention_reason.h"
 
 #include "base/ascii.h"
@@ -5,7 +6,7 @@
 
 enum { REASON_MAX = 128 };
 
-/* ---- taking apart ---- */
+/* ---- type and message ---- */
 
 static bool is_type(struct bytes text) {
     for (size_t i = 0; i < text.len; i++)
@@ -27,20 +28,20 @@ void convention_reason_failure(struct convention_facts *facts) {
 
 /* ---- categories ---- */
 
-/* Reasons that other systems give, without max_attempts: in front. */
+/* Reasons of other systems, without the prefix max_attempts:. */
 static const struct {
     const char *reason, *category;
 } of_reason[] = {
-    {"expired", "timeout"},      /* waited longer than its time to live */
-    {"maxlen", "transient"},     /* its queue was full: nothing is wrong with it */
-    {"delivery_limit", "crash"}, /* given again and again, and never answered */
+    {"expired", "timeout"},      /* its time to live is over */
+    {"maxlen", "transient"},     /* its queue was full; the message is not at fault */
+    {"delivery_limit", "crash"}, /* delivered repeatedly and never acknowledged */
     {"max_deliveries", "crash"},   {"timeout", "timeout"},
     {"rate_limit", "rate_limit"},  {"upstream_busy", "transient"},
     {"upstream_5xx", "external"},  {"model_gone", "model_gone"},
     {"bad_request", "validation"}, {"auth", "auth"},
 };
 
-/* Besides what the preset `errors` knows. */
+/* Types in addition to the preset `errors`. */
 static const struct {
     const char *type, *category;
 } of_type[] = {
@@ -98,7 +99,7 @@ static bool is_capital(char c) {
     return c >= 'A' && c <= 'Z';
 }
 
-/* A word begins at a capital behind a small letter, and at the last of several capitals:
+/* A word begins at a capital after a lower-case letter, and at the last of several capitals:
  * java.io.IOException gives io_exception, JSONParseError json_parse_error. */
 static bool begins_word(struct bytes name, size_t at) {
     if (at == 0 || !is_capital(name.ptr[at]))
@@ -130,8 +131,9 @@ static bool is_reason(struct bytes text) {
     return text.len > 0 && text.len <= REASON_MAX && bytes_is_printable(text);
 }
 
-/* A family of many types has one reason; of an adopted letter the type itself says more. */
-static bool says_less(const struct rule *rule, struct bytes type) {
+/* These reasons of the preset stand for many error types; for an adopted letter the type is more
+ * precise. */
+static bool is_less_precise(const struct rule *rule, struct bytes type) {
     static const char *const reasons[] = {"bug",       "value_error", "type_error",
                                           "key_error", "index_error", "attribute_error",
                                           "query",     "validation"};
@@ -151,7 +153,7 @@ void convention_reason_find(const struct convention_facts *facts, struct bytes *
         *category = category_of_reason(*reason);
     if (category->len == 0)
         *category = category_of_error(facts, rule);
-    if (!is_reason(*reason) && rule && !says_less(rule, type))
+    if (!is_reason(*reason) && rule && !is_less_precise(rule, type))
         *reason = rule->reason;
     else if (!is_reason(*reason))
         *reason = reason_of_type(type, facts->arena);

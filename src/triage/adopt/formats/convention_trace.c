@@ -1,3 +1,4 @@
+/* convention_trace: see the header. */
 #include "triage/adopt/formats/convention_trace.h"
 
 #include <zlib.h>
@@ -20,7 +21,7 @@ static struct bytes lines_of(struct json list, struct arena *arena) {
     return lines;
 }
 
-/* The whole of it, or nothing: `out` holds what no trace exceeds. */
+/* All of it or nothing; longer lists than CONVENTION_TRACE_MAX are not inflated. */
 static bool inflate_into(struct bytes packed, struct buf *out) {
     uLongf size = CONVENTION_TRACE_MAX;
     char *room = buf_room(out, CONVENTION_TRACE_MAX);
@@ -30,7 +31,7 @@ static bool inflate_into(struct bytes packed, struct buf *out) {
     return true;
 }
 
-/* Ruby breaks base64 into lines. */
+/* Ruby's base64 has line breaks. */
 static void join_lines(struct bytes text, struct buf *out) {
     for (struct bytes line; bytes_line(&text, &line);)
         buf_bytes(out, line);

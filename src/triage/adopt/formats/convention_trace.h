@@ -1,13 +1,15 @@
-/* convention_trace: a stack trace that is a list of lines in JSON; or that list deflated, in
- * base64, in a string. Pure. */
+/* convention_trace: a stack trace given as a JSON array of lines, or as a string with that array
+ * deflated and base64-encoded. Pure. */
 #ifndef TRIAGE_CONVENTION_TRACE_H
 #define TRIAGE_CONVENTION_TRACE_H
 
 #include "base/json.h"
 
-enum { CONVENTION_TRACE_MAX = 1 << 20 }; /* bytes of a list; what is longer is not inflated */
+enum {
+    CONVENTION_TRACE_MAX = 1 << 20
+}; /* bytes of an inflated list; a longer one is not inflated */
 
-/* The lines; of a string that is no such list its text. In the arena (heap). */
+/* The lines, joined; a string that is not such a list is returned as it is. In the arena (heap). */
 struct bytes convention_trace(struct json value, struct arena *arena);
 
 #endif

@@ -1,3 +1,4 @@
+/* convention_without: removes members from a JSON text without reformatting the rest. */
 #include "triage/adopt/formats/convention_without.h"
 
 #include <string.h>
@@ -16,14 +17,15 @@ static bool has_one(struct json object, const char *const *names) {
     return false;
 }
 
-/* A member goes with the comma before it; the first with what follows it up to the next. */
+/* A removed member takes the comma before it along; the first one, the text up to the next member.
+ */
 struct bytes convention_without(struct json object, const char *const *names, struct arena *arena) {
     struct bytes text = object.text;
     if (!has_one(object, names))
         return text;
     char *out = arena_cstr(arena, text);
-    size_t len = 0, from = 0; /* text[from…] is not decided about yet */
-    bool first = true;        /* nothing was kept so far */
+    size_t len = 0, from = 0; /* text[from…] is not copied yet */
+    bool first = true;        /* no member was kept so far */
     for (struct json_walk walk = json_walk(object); json_step(&walk);) {
         size_t start = (size_t)(walk.key.ptr - 1 - text.ptr);
         size_t end = (size_t)(walk.value.text.ptr - text.ptr) + walk.value.text.len;

@@ -1,5 +1,5 @@
-/* What the clouds' queues write: attributes of a message that was moved. SQS gives no reason; both
- * move what was received too often. */
+/* format_cloud: dead letters of SQS and Pub/Sub, which add attributes to the message that they
+ * move. Both move messages after too many deliveries; SQS gives no reason. */
 #include "triage/adopt/formats/convention_facts.h"
 
 /* arn:aws:sqs:REGION:ACCOUNT:QUEUE */

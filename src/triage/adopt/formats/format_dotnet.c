@@ -1,7 +1,7 @@
-/* Dead letters of .NET's frameworks: headers beside the message as it was. */
+/* format_dotnet: dead letters of .NET frameworks: the original message with headers added. */
 #include "triage/adopt/formats/convention_facts.h"
 
-/* ---- NServiceBus, and ServiceControl that sends such letters again ---- */
+/* ---- NServiceBus; ServiceControl, which sends such letters again ---- */
 
 static const struct convention_field nservicebus_fields[] = {
     FIELD("NServiceBus.FailedQ", FACT_PLACE, AS_LOCAL),
@@ -39,8 +39,8 @@ static const struct convention_field masstransit_fields[] = {
     BESIDE("MT-Redelivery-Count", "redeliveries"),
 };
 
-/* The queue beside a receiver's own: NAME_error has what failed, NAME_skipped what nobody wanted.
- */
+/* The companion queues of a receiver's own: NAME_error for messages that failed, NAME_skipped for
+ * messages that no consumer wanted. */
 static const struct {
     const char *suffix, *reason;
 } sidings[] = {{"_error", ""}, {"_skipped", "skipped"}};
@@ -63,7 +63,7 @@ static bool siding_of(const struct convention_facts *facts, struct bytes *name,
     return false;
 }
 
-/* MT-Reason is `fault` where the exception says the rest. */
+/* MT-Reason is `fault` where the exception headers have the details. */
 static void read_masstransit(struct convention_facts *facts) {
     struct bytes name, reason = convention_facts_header(facts->letter->held, "MT-Reason", true);
     if (bytes_is(reason, "fault"))

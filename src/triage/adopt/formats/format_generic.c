@@ -1,5 +1,5 @@
-/* The plain formats that teams write by hand, and what impound itself publishes as a mirror:
- * headers `dlq-*`, and JSON around or inside the body. */
+/* format_generic: generic dead-letter formats: headers `dlq-*` (which impound's own mirror
+ * writes, too), and JSON around or inside the body. */
 #include "triage/adopt/formats/convention_facts.h"
 #include "triage/adopt/formats/convention_without.h"
 
@@ -30,8 +30,8 @@ static const struct convention_field header_fields[] = {
     LAST("failure-timestamp", FACT_LAST_FAILURE_AT, AS_RFC3339),
 };
 
-/* A record may name both a topic and the queue in which it waited. A broker of topics takes it back
- * by topic, every other one by queue; the topic then stays in the source beside partition and
+/* A record may name both a topic and the queue in which it waited. A broker with topics gets it
+ * back by topic, every other one by queue; the topic then stays in the source beside partition and
  * offset. */
 static void read_queue(struct convention_facts *facts) {
     struct bytes queue = convention_facts_get(facts, FACT_QUEUE);
@@ -58,8 +58,8 @@ static const struct convention_field list_fields[] = {
     FIELD(".id", FACT_ID, AS_TEXT),
 };
 
-/* "REASON", "REASON:detail", "unknown:TYPE", each also behind "max_attempts:". A detail is free
- * text and no part of a reason. */
+/* "REASON", "REASON:detail", "unknown:TYPE", each also behind "max_attempts:". The detail is free
+ * text and not part of the reason. */
 static void split_reason(struct convention_facts *facts) {
     struct bytes prefix = BYTES("max_attempts:");
     struct bytes whole = convention_facts_get(facts, FACT_REASON);
@@ -74,7 +74,7 @@ static void split_reason(struct convention_facts *facts) {
         convention_facts_text(facts, FACT_MESSAGE, detail);
 }
 
-/* Beside the list X:dlq stands X:main. */
+/* The origin of the list X:dlq is the list X:main. */
 static void place_beside(struct convention_facts *facts) {
     struct json list;
     struct bytes name, suffix = BYTES(":dlq");
@@ -148,8 +148,8 @@ static const struct convention_field task_fields[] = {
     FIELD(".payload", FACT_BODY, AS_TEXT),
 };
 
-/* What is resolved or discarded there must not be run again here. A retry that was to come has no
- * time of its own, so it is due. */
+/* A record that is resolved or discarded in its own system must not be retried here. A scheduled
+ * retry has no time in this format, so it is due at once. */
 static void read_task(struct convention_facts *facts) {
     static const char *const retried[] = {"pending_retry", "retrying", NULL};
     struct json member;
@@ -174,7 +174,7 @@ static const struct convention_field history_fields[] = {
     FIELD(".payload", FACT_BODY, AS_TEXT),
 };
 
-/* What failed last stands last. */
+/* The last failure is the last of the list. */
 static void read_history(struct convention_facts *facts) {
     struct json history, member, last = {.type = JSON_NULL};
     struct bytes text;

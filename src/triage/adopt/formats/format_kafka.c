@@ -1,4 +1,5 @@
-/* Dead letters in Kafka: what stands in a record's headers, all of them texts unless said. */
+/* format_kafka: dead letters in Kafka, by record headers; these are texts unless a row says
+ * otherwise. */
 #include "triage/adopt/formats/convention_facts.h"
 
 /* ---- Connect (KIP-298) ---- */
@@ -16,7 +17,7 @@ static const struct convention_field connect_fields[] = {
     BESIDE("__connect.errors.class.name", "class"),
 };
 
-/* What a converter cannot read is not valid, however its exception is called. */
+/* A record that a converter cannot read is invalid, whatever the exception's name. */
 static void read_connect(struct convention_facts *facts) {
     struct bytes stage =
         convention_facts_header(facts->letter->held, "__connect.errors.stage", false);
@@ -46,7 +47,7 @@ static const struct convention_field share_fields[] = {
     BESIDE("__dlq.errors.group", "group"),
 };
 
-/* The broker says when a pointer that it followed was written: its record is older. */
+/* The source has the time at which a followed pointer was written; its record is older. */
 static void read_followed(struct convention_facts *facts) {
     struct json member;
     struct bytes text;
@@ -72,9 +73,9 @@ static void read_share(struct convention_facts *facts) {
 
 /* ---- Spring ---- */
 
-/* Between retry topics the names are without "dlt-". Where a record came from is appended with each
- * failure, so that the first says where it was at first; what went wrong last stands last. The
- * exception is Spring's own, which wraps the listener's: the cause. */
+/* Between retry topics the names lack "dlt-". The origin is appended at each failure, so that the
+ * first header is the first origin, while the last exception header is of the last failure. The
+ * exception is Spring's wrapper of the listener's exception, so the cause is preferred. */
 static const struct convention_field spring_fields[] = {
     FIELD("kafka_original-topic", FACT_PLACE, AS_TEXT),
     FIELD("kafka_dlt-original-topic", FACT_PLACE, AS_TEXT),
@@ -104,9 +105,10 @@ static const struct convention_field spring_fields[] = {
     LAST_BESIDE("kafka_dlt-exception-fqcn", "exception"),
 };
 
-/* `retry_topic-attempts` is the number of the attempt that comes next: Spring adds one when it
- * sends a record on, also to the dead-letter topic, where no attempt follows. A record of a retry
- * topic waits for its time; one in the dead-letter topic kept that header and waits for nothing. */
+/* `retry_topic-attempts` is the number of the next attempt: Spring increments it when it forwards a
+ * record, also to the dead-letter topic, where no attempt follows. A record in a retry topic is
+ * scheduled for its backoff timestamp; one in the dead-letter topic still has that header, but is
+ * not scheduled. */
 static void read_spring(struct convention_facts *facts) {
     const struct envelope *envelope = &facts->letter->held->envelope;
     if (facts->facts[FACT_ATTEMPT_NEXT].known) {
@@ -150,7 +152,7 @@ static const struct convention_field redpanda_fields[] = {
 
 /* ---- rows ---- */
 
-/* Its own headers may tell of another death. */
+/* A followed pointer: the message's own headers may describe another death. */
 static bool was_followed(const struct convention_letter *letter) {
     struct json origin;
     return json_get(letter->source, "origin", &origin);

@@ -1,6 +1,7 @@
-/* JetStream's advisories: they point at a message that a consumer has given up. The broker follows
- * them and says what it found: the original's coordinates as "origin", what it was told as
- * "advisory". One that nobody followed is a letter with the advisory for its body. */
+/* format_nats: JetStream advisories, which point to a message that a consumer gave up. The
+ * broker adapter follows them and adds the original's coordinates to the source as "origin" and the
+ * advisory's content as "advisory". An advisory that was not followed is a letter with the advisory
+ * as its body. */
 #include "triage/adopt/formats/convention_facts.h"
 
 static const struct convention_field followed_fields[] = {
@@ -26,7 +27,7 @@ static const struct convention_field pointer_fields[] = {
 
 static const struct bytes type_prefix = {"io.nats.jetstream.advisory.v1.", 30};
 
-/* A type is a reason, but for its prefix and one word. */
+/* The type without its prefix is the reason; one word differs from ours. */
 static void read_type(struct convention_facts *facts) {
     struct bytes type = convention_facts_get(facts, FACT_REASON);
     if (bytes_starts(type, type_prefix))

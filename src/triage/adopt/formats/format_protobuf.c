@@ -1,5 +1,6 @@
-/* Dead letters that are protobuf: asynq's tasks in Redis are whole messages of it; uForwarder's, in
- * Kafka, have it for their key, with the original's inside, and are the original otherwise. */
+/* convention_protobuf: dead letters in protobuf. asynq's tasks in Redis are whole protobuf
+ * messages; uForwarder's records in Kafka have one as their key, with the original key in it, and
+ * the original body. */
 #include <convention.pb-c.h>
 
 #include "triage/adopt/formats/convention_facts.h"
@@ -17,7 +18,7 @@ static Convention__TaskMessage *unpack_task(struct bytes body) {
     return convention__task_message__unpack(NULL, body.len, (const uint8_t *)body.ptr);
 }
 
-/* Where it lies is all that tells it from other bytes. */
+/* Its place in Redis is all that distinguishes a task from other bytes. */
 static bool is_asynq(const struct convention_letter *letter) {
     struct json name;
     if (!json_get(letter->source, "asynq", &name))
@@ -48,8 +49,8 @@ static struct bytes headers_of(const Convention__TaskMessage *task, struct arena
     return headers;
 }
 
-/* The task as it was before its first failure, or it would die of its next one; its payload is the
- * letter's body, which people may edit. */
+/* The task as it was before its first failure: with its retry counter it would die at the next
+ * failure. The payload is the letter's body, which people may edit. */
 static struct bytes pack_without_payload(Convention__TaskMessage *task, struct arena *arena) {
     static char empty[] = "";
     Convention__TaskMessage bare = *task;
@@ -63,7 +64,7 @@ static struct bytes pack_without_payload(Convention__TaskMessage *task, struct a
     return (struct bytes){packed, size};
 }
 
-/* As redis_entry.h takes it back. */
+/* The form that redis_entry.h reads. */
 static struct bytes origin_of(Convention__TaskMessage *task, struct json queue,
                               struct arena *arena) {
     struct buf text;
@@ -129,7 +130,7 @@ static bool is_topic(struct bytes name) {
     return name.len > 0 && name.len <= TOPIC_MAX;
 }
 
-/* Few texts are such a message by chance, and hardly any that names a topic. */
+/* Few keys are a valid message by chance, and hardly any of these name a topic. */
 static bool is_uforwarder(const struct convention_letter *letter) {
     Convention__DlqMetadata *metadata = unpack_metadata(letter->held);
     bool fits = metadata && metadata->base.n_unknown_fields == 0 &&

@@ -1,6 +1,6 @@
-/* RabbitMQ's own x-death: one entry a queue and reason, the latest death first. The broker shows it
- * as "deaths" in the letter's source. And what Spring AMQP writes when it publishes a message that
- * its listener failed on to an error exchange itself. */
+/* format_rabbitmq: RabbitMQ's x-death (one entry for each queue and reason, the latest death
+ * first), which the broker adapter gives as "deaths" in the letter's source; and Spring AMQP's
+ * headers, of a message that Spring published to an error exchange after its listener failed. */
 #include "triage/adopt/formats/convention_facts.h"
 
 #include "base/json_path.h"
@@ -69,7 +69,7 @@ static int64_t count_deaths(const struct convention_facts *facts, struct json de
     return sum;
 }
 
-/* An entry's time is when it began. */
+/* An entry's time is that of its first death. */
 static void read_times(struct convention_facts *facts, struct json deaths) {
     int64_t first_ms = INT64_MAX, last_ms = 0;
     for (struct json_walk walk = json_walk(deaths); json_step(&walk);) {
@@ -84,7 +84,7 @@ static void read_times(struct convention_facts *facts, struct json deaths) {
     convention_facts_time(facts, FACT_LAST_FAILURE_AT, last_ms);
 }
 
-/* There is no error; what happened is told like one. */
+/* x-death has no error message, so one is made of reason and queue. */
 static struct bytes words_of(struct bytes reason, struct bytes queue, struct arena *arena) {
     char text[WORDS_MAX];
     struct buf out;
@@ -125,8 +125,8 @@ static const struct convention_field spring_fields[] = {
     LAST("x-exception-stacktrace", FACT_TRACE, AS_TEXT),
 };
 
-/* The type stands before the message where the trace tells of it: the last such line is that of the
- * innermost cause. */
+/* Finds the line of the trace that is "TYPE: MESSAGE": the last such line is the innermost cause.
+ */
 static struct bytes type_in(struct bytes trace, struct bytes message) {
     struct bytes found = BYTES_NONE;
     while (trace.len > 0 && message.len > 0) {
@@ -143,7 +143,7 @@ static struct bytes type_in(struct bytes trace, struct bytes message) {
     return found;
 }
 
-/* The default exchange routes to the queue that the key names. */
+/* The default exchange routes to the queue that the routing key names. */
 static void read_spring(struct convention_facts *facts) {
     if (!facts->facts[FACT_EXCHANGE].known)
         convention_facts_text(facts, FACT_PLACE, convention_facts_get(facts, FACT_ROUTING_KEY));

@@ -1,4 +1,5 @@
-/* Sidekiq's sets `dead` and `retry`: the job's JSON, with members added at each failure. */
+/* format_sidekiq: Sidekiq's sets `dead` and `retry`: the job's JSON, with members added at each
+ * failure. */
 #include "triage/adopt/formats/convention_facts.h"
 
 #include "triage/adopt/formats/convention_trace.h"
@@ -8,7 +9,7 @@ enum {
     RETRIES_DEFAULT = 25, /* "retry": true */
     PLACE_MAX = 512,
 };
-#define SECONDS_MAX (UINT64_C(1) << 40) /* of a time; more is none */
+#define SECONDS_MAX (UINT64_C(1) << 40) /* a larger number is not a time */
 
 static const struct convention_field fields[] = {
     FIELD(".jid", FACT_ID, AS_TEXT),
@@ -36,7 +37,8 @@ static void place_list(struct convention_facts *facts, struct bytes queue) {
         convention_facts_text(facts, FACT_PLACE, arena_dup(facts->arena, buf_view(&place)));
 }
 
-/* The set `retry`, behind a namespace too, is sorted by the time of the next retry in seconds. */
+/* The score in the set `retry` (which may have a namespace in front) is the time of the next retry
+ * in seconds. */
 static void read_time(struct convention_facts *facts) {
     struct json set;
     struct bytes name, score = facts->letter->held->delivery;
@@ -49,7 +51,8 @@ static void read_time(struct convention_facts *facts) {
         convention_facts_time(facts, FACT_RETRY_AT, (int64_t)seconds * 1000);
 }
 
-/* A job goes back as it was before its first failure, or it would die of its next one. */
+/* A job is sent back as it was before its first failure: with its retry counter it would die at the
+ * next failure. */
 static void read_sidekiq(struct convention_facts *facts) {
     static const char *const added[] = {
         "error_class", "error_message", "error_backtrace", "failed_at",
