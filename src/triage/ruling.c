@@ -227,14 +227,16 @@ static void add_compensation(struct bulk *bulk, const struct envelope *listed, u
     struct message **held = &bulk->held[bulk->count];
     enum status status =
         letters_get(store->letters, listed->queue, listed->letter_id, held, bulk->err);
-    if (status == STATUS_NOT_FOUND)
+    if (status == STATUS_NOT_FOUND) {
         bulk->result->busy++;
-    else if (status != STATUS_OK)
+    } else if (status != STATUS_OK) {
         bulk->status = status;
-    else if ((*held)->envelope.body_damaged)
+    } else if ((*held)->envelope.body_damaged) {
         message_free(*held);
-    else
+        *held = NULL;
+    } else {
         bulk->ops[bulk->count++] = compensate_op(*held, queue, bulk->ruling->why, bulk->entry.at);
+    }
     if (bulk->count == RULING_COMPENSATIONS_MAX)
         flush(bulk);
 }

@@ -30,7 +30,7 @@ static void assert_durable(struct store_commit *commit, enum status status) {
     assert_int_equal(status, STATUS_OK);
 }
 
-static bool read_only; /* the letters that are put */
+static bool read_only, body_damaged; /* the letters that are put */
 
 static void put_letter(unsigned number, enum state state) {
     char id[32], letter_id[32];
@@ -46,6 +46,7 @@ static void put_letter(unsigned number, enum state state) {
                                 .source = BYTES("{\"kind\":\"builtin\"}"),
                                 .retry_after_ms = -1,
                                 .read_only = read_only,
+                                .body_damaged = body_damaged,
                                 .context = BYTES("{\"adopted\":{\"from\":\"legacy\"}}"),
                                 .replay = state == STATE_REPLAYING ? BYTES("r-1") : BYTES_NONE,
                                 .created_at = {1763182181000},
@@ -151,6 +152,27 @@ static void nobody_decides_about_what_its_broker_has(void **state) {
     assert_int_equal(result.walked.read_only, 1);
     assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), 1);
     assert_int_equal(audit_entries(), 1);
+}
+
+static bool compensates_any(void *arg, struct bytes queue) {
+    (void)arg;
+    (void)queue;
+    return true;
+}
+
+/* Letters are visited newest first: the damaged one comes after the one that is compensated. */
+static void a_letter_with_a_damaged_body_is_not_compensated(void **state) {
+    (void)state;
+    struct ruling_result result;
+    body_damaged = true;
+    put_letter(0, STATE_PENDING_REVIEW);
+    body_damaged = false;
+    put_letter(1, STATE_PENDING_REVIEW);
+    struct ruling ruling = ruling_of(RULING_COMPENSATE, NULL);
+    ruling.compensates = compensates_any;
+    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    assert_int_equal(result.matched, 2);
+    assert_int_equal(result.changed, 1);
 }
 
 static void what_is_being_replayed_is_left_alone(void **state) {
@@ -364,6 +386,7 @@ int main(void) {
         TEST(an_entry_of_the_audit_is_kept_for_its_time),
         TEST(a_dry_run_counts_alike_and_leaves_no_trace),
         TEST(nobody_decides_about_what_its_broker_has),
+        TEST(a_letter_with_a_damaged_body_is_not_compensated),
         TEST(what_is_being_replayed_is_left_alone),
         TEST(a_decision_that_the_store_refuses_is_not_audited),
         TEST(what_a_dry_run_saw_is_decided_and_nothing_newer),
