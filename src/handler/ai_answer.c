@@ -1,22 +1,26 @@
+/* ai_answer: walks the answer once and keeps the gravest finding. */
 #include "handler/ai_answer.h"
+
+#include <assert.h>
 
 #include "base/json.h"
 #include "core/outcome.h"
 #include "handler/text.h"
 
-/* Ordered: of several findings in one answer the last one here counts. */
+/* In order of precedence: of several findings in one answer the last one listed here counts. */
 enum finding { FINDING_NONE, FINDING_EMPTY, FINDING_REFUSAL, FINDING_BLOCKED, FINDING_ERROR };
 
-/* What is known of an answer so far. */
+/* State while reading an answer. */
 struct reading {
     struct arena *arena;
     enum finding finding;
-    struct bytes words; /* what the finding was seen by; of an error: the JSON that has it */
-    bool ended;         /* a stream has said that it is complete */
-    bool any;           /* a stream has said anything else */
+    struct bytes words; /* the text behind the finding; for an error its JSON */
+    bool ended;         /* a stream had its end mark */
+    bool any;           /* a stream had any other event */
 };
 
 static void note(struct reading *reading, enum finding finding, struct bytes words) {
+    assert(finding <= FINDING_ERROR);
     if (finding <= reading->finding)
         return;
     reading->finding = finding;
@@ -66,14 +70,14 @@ static bool is_empty_list(struct json value) {
     return value.type == JSON_ARRAY && !has_items(value);
 }
 
-/* {"error":null}, {"error":""} and {"error":{}} say that there is none. */
+/* {"error":null}, {"error":""} and {"error":{}} mean no error. */
 static bool says_error(struct json error) {
     if (error.type == JSON_STRING)
         return error.text.len > 2; /* more than its quotes */
     return error.type == JSON_TRUE || has_items(error);
 }
 
-/* Whether a value has anything in it for whoever asked. */
+/* Whether a value is not empty. */
 static bool has_content(struct json value) {
     if (value.type == JSON_STRING)
         return value.text.len > 2;
@@ -101,7 +105,7 @@ static const char *const blocking[] = {"content_filter",
 static const char *const refusing[] = {"refusal", NULL};
 static const char *const failing[] = {"error", NULL};
 
-/* The finding that a reason to stop makes. */
+/* The finding for a stop reason. */
 static enum finding stop_finding(struct json reason, struct arena *arena) {
     if (is_word(reason, blocking, arena))
         return FINDING_BLOCKED;
@@ -112,7 +116,7 @@ static enum finding stop_finding(struct json reason, struct arena *arena) {
 
 /* ---- lists of answers: choices, candidates, results ---- */
 
-/* One of several answers: it has something, or a finding says why it does not. */
+/* One of several answers: it has content, or a finding that explains why not. */
 struct variant {
     enum finding finding;
     struct bytes words;
@@ -135,7 +139,8 @@ static struct variant read_choice(struct json choice, struct arena *arena) {
     for (size_t i = 0; i < MESSAGE_REFUSAL; i++)
         variant.has_content |= has_content(said[i]);
     variant.has_content |= has_content(at[3]);
-    variant.has_content |= message.type != JSON_OBJECT && at[3].type == JSON_NULL; /* not known */
+    variant.has_content |=
+        message.type != JSON_OBJECT && at[3].type == JSON_NULL; /* unknown shape */
     variant.ended = at[0].type == JSON_STRING;
     variant.finding = stop_finding(at[0], arena);
     variant.words = text_of(at[0], arena);
@@ -167,7 +172,8 @@ static struct variant read_result(struct json result, struct arena *arena) {
                             .has_content = true};
 }
 
-/* One variant that is well makes the answer a success; an error of one is an error of all. */
+/* One successful variant makes the answer a success; an error in one variant is an error of the
+ * whole. */
 static void read_variants(struct json list, bool stream,
                           struct variant (*read)(struct json, struct arena *),
                           struct reading *reading) {
@@ -253,7 +259,7 @@ static void read_output(struct json output, struct reading *reading) {
     struct bytes words = BYTES_NONE;
     for (struct json_walk items = json_walk(output); json_step(&items);) {
         struct json content = member(items.value, "content");
-        said |= content.type == JSON_NULL; /* a call of a tool, a thought */
+        said |= content.type == JSON_NULL; /* a tool call or reasoning */
         for (struct json_walk parts = json_walk(content); json_step(&parts);) {
             bool refusal = is(member(parts.value, "type"), "refusal", reading->arena);
             refused |= refusal;
@@ -270,7 +276,7 @@ static bool is_anthropic(const struct json *top, struct arena *arena) {
     return is(top[TOP_TYPE], "message", arena) && top[TOP_CONTENT].type == JSON_ARRAY;
 }
 
-/* Shapes that have a place for a result, which is empty. */
+/* Known shapes whose result is empty. */
 static void read_emptiness(const struct json *top, struct reading *reading) {
     struct arena *arena = reading->arena;
     bool listed = is(top[TOP_OBJECT], "list", arena);
@@ -331,8 +337,7 @@ static void read_object(struct json object, bool stream, struct reading *reading
                       is_true(top[TOP_FINISHED]) || has_content(block);
 }
 
-/* Gemini answers a stream that is not asked for as events with a list of what the events would be.
- */
+/* Gemini answers a stream request without event-stream format with a list of the events. */
 static void read_whole(struct json value, struct reading *reading) {
     if (value.type != JSON_ARRAY) {
         read_object(value, false, reading);
@@ -363,7 +368,7 @@ static bool is_listed(struct bytes word, const char *const *words) {
     return false;
 }
 
-/* "event: …" tells what the "data: …" behind it is. */
+/* "event: …" names the "data: …" that follows. */
 static void read_events(struct bytes body, struct reading *reading) {
     struct bytes line, event = BYTES_NONE;
     while (bytes_line(&body, &line)) {
@@ -389,9 +394,9 @@ static void read_lines(struct bytes body, struct reading *reading) {
             read_data(bytes_trim(line), reading);
 }
 
-/* ---- what is to be said of it ---- */
+/* ---- the result ---- */
 
-/* Statuses that providers answer such errors with, where they answer with one. */
+/* The status that providers use for such errors, where they use one. */
 static const struct {
     const char *type; /* glob, case ignored */
     int status;
@@ -464,7 +469,7 @@ static void say_error(const struct reading *reading, struct ai_answer *out) {
     struct json value;
     problem_read(reading->words, reading->arena, &out->problem);
     if (out->problem.error_message.len == 0)
-        out->problem.error_message = BYTES("the answer says that it ended with an error");
+        out->problem.error_message = BYTES("the answer contains an error without a message");
     if (json_parse(reading->words, &value, NULL) == STATUS_OK)
         out->status = status_of_code(value, reading->arena);
     if (out->status == 0)
@@ -491,7 +496,7 @@ static void say_finding(const struct reading *reading, struct ai_answer *out) {
         say(OUTCOME_EMPTY_ANSWER, BYTES_NONE, "the answer has no content", arena, out);
 }
 
-/* An error that comes within a stream has cut it short, whatever its type. */
+/* An error within a stream has cut the stream short, whatever its type. */
 static bool judge_stream(struct reading *reading, bool cut, struct ai_answer *out) {
     if (reading->finding == FINDING_ERROR) {
         struct ai_answer error;

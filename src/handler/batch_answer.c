@@ -1,3 +1,4 @@
+/* batch_answer: see the header. */
 #include "handler/batch_answer.h"
 
 #include "handler/fault.h"

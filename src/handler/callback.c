@@ -1,3 +1,5 @@
+/* callback: a queue of jobs and a fixed number of threads. `mutex` guards everything except the
+ * call of the user's function and of `done`, which are made without it. */
 #include "handler/callback.h"
 
 #include <assert.h>
@@ -9,25 +11,25 @@
 #include "base/memory.h"
 #include "base/thread.h"
 
-/*   start ─▶ waiting ─▶ inside the function ─▶ on no thread
+/*   start ─▶ waiting ─▶ inside the function ─▶ detached (on no thread)
  *               ▲              │                   │     │
  *               │              └─── complete ──────┤     │
  *               │                                  ▼     │
  *               │                                ended   │
  *               └──────────────── cancel ────────────────┘
  *
- * A job that is cancelled is ended by a thread that finds it so: when it comes to it, or, when the
- * function has left it on no thread, because cancel puts it back among the waiting. One that is
- * inside the function ends at the latest when the function returns. */
+ * A cancelled job is ended by a handler thread: when the thread takes it from the queue, or, if the
+ * function returned without completing it, because cancel puts it back into the queue. A job inside
+ * the function ends at the latest when the function returns. */
 struct job {
-    struct list link; /* in handler->waiting, or among the spare */
+    struct list link; /* in `waiting` or `spare` */
     struct map_node by_token;
     struct callback_call call;
     struct call *owner;
     struct mono started;
     bool inside;    /* a thread is in the function with it */
-    bool ended;     /* `owner` is gone */
-    bool cancelled; /* somebody wants it to end soon */
+    bool ended;     /* `done` was called; `owner` must not be used */
+    bool cancelled; /* it is to end soon */
 };
 
 struct callback {
@@ -36,12 +38,12 @@ struct callback {
     pthread_mutex_t mutex;
     pthread_cond_t filled;
     struct list waiting;
-    size_t asleep;       /* threads that wait for `filled` … */
-    size_t lying;        /* … and jobs that none of them was woken for */
-    struct list spare;   /* jobs are used again, and are freed with the handler */
-    struct map by_token; /* all that have not ended */
+    size_t asleep;       /* threads waiting for `filled` … */
+    size_t lying;        /* … and jobs for which none of them was woken yet */
+    struct list spare;   /* free jobs; they are reused, and freed with the handler */
+    struct map by_token; /* jobs that have not ended */
     uint64_t next_token;
-    struct mono started; /* of the jobs that lie: they come in one go */
+    struct mono started; /* start time of the unwoken jobs, read once for all of them */
     bool closing;
     pthread_t *threads;
 };
@@ -55,7 +57,7 @@ static struct job *find_token(const struct callback *callback, uint64_t token) {
     return node ? CONTAINER_OF(node, struct job, by_token) : NULL;
 }
 
-/* A job that has ended may be somebody else's by now, but is one still. */
+/* An ended job may have been reused for another call, but its memory is still valid. */
 static struct job *find_call(const struct call *call) {
     struct job *job = call->mark;
     return job && job->owner == call && !job->ended ? job : NULL;
@@ -72,12 +74,14 @@ static struct job *take_job(struct callback *callback) {
 }
 
 static void put_back(struct callback *callback, struct job *job) {
+    assert(job->ended && !job->inside);
     list_push_front(&callback->spare, &job->link);
 }
 
 /* ---- ending ---- */
 
-/* From now on nobody else finds the job, and the caller tells its owner. The mutex is held. */
+/* Ends the job: nothing finds it any more, and the caller calls its owner's `done`. Called with the
+ * mutex. */
 static struct call *claim_end(struct callback *callback, struct job *job) {
     assert(!job->ended);
     job->ended = true;
@@ -86,8 +90,8 @@ static struct call *claim_end(struct callback *callback, struct job *job) {
     return job->owner;
 }
 
-static void tell(struct callback *callback, struct call *owner, struct mono started,
-                 const struct outcome *outcome) {
+static void call_done(struct callback *callback, struct call *owner, struct mono started,
+                      const struct outcome *outcome) {
     struct outcome timed = *outcome;
     timed.duration_ms = clock_now(callback->options.clock).mono.ms - started.ms;
     owner->done(owner, &timed);
@@ -99,12 +103,13 @@ static void interrupt(struct callback *callback, struct job *job) {
     static const struct outcome interrupted = {.ending = ENDING_INTERRUPTED, .retry_after_ms = -1};
     struct call *owner = claim_end(callback, job);
     pthread_mutex_unlock(&callback->mutex);
-    tell(callback, owner, job->started, &interrupted);
+    call_done(callback, owner, job->started, &interrupted);
     pthread_mutex_lock(&callback->mutex);
     put_back(callback, job);
 }
 
 static void run(struct callback *callback, struct job *job) {
+    assert(!job->inside && !job->ended);
     job->inside = true;
     pthread_mutex_unlock(&callback->mutex);
     callback->options.run(callback->options.arg, &job->call);
@@ -156,7 +161,7 @@ static void start(struct handler *handler, struct call *call) {
     pthread_mutex_unlock(&callback->mutex);
 }
 
-/* A thread that is awake looks for more before it sleeps. */
+/* A thread that is awake takes more jobs before it sleeps. */
 static void rouse(struct handler *handler) {
     struct callback *callback = self(handler);
     pthread_mutex_lock(&callback->mutex);
@@ -191,7 +196,7 @@ bool callback_complete(struct handler *handler, uint64_t token, const struct out
         put_back(callback, job);
     pthread_mutex_unlock(&callback->mutex);
     if (owner)
-        tell(callback, owner, started, outcome);
+        call_done(callback, owner, started, outcome);
     return owner != NULL;
 }
 
@@ -230,6 +235,7 @@ static const struct handler_vtable callback_vtable = {.kind = "callback",
                                                       .free = callback_free};
 
 struct handler *callback_new(const struct callback_options *options) {
+    assert(options->run && options->threads > 0);
     struct callback *callback = memory_new(sizeof *callback);
     callback->handler.vtable = &callback_vtable;
     callback->options = *options;

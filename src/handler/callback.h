@@ -1,5 +1,5 @@
-/* callback: gives each message to a function inside our own process, on threads of its own
- * (DESIGN §5, library). What kills the function kills us: see engine/suspect.c. */
+/* callback: calls a function in our own process for each message, on threads of its own (DESIGN §5,
+ * library). A crash of the function is a crash of impound: see engine/suspect.c. */
 #ifndef HANDLER_CALLBACK_H
 #define HANDLER_CALLBACK_H
 
@@ -8,12 +8,12 @@
 
 /* One hand-over, for the function. */
 struct callback_call {
-    const struct call *call; /* gone when the hand-over has ended */
+    const struct call *call; /* valid until the hand-over has ended */
     uint64_t token;
 };
 
-/* On a thread of the handler's. Whether before it returns or later, from any thread: the hand-over
- * ends with callback_complete. */
+/* Called on a thread of the handler. callback_complete ends the hand-over, before or after the
+ * function returns, from any thread. */
 typedef void callback_run(void *arg, const struct callback_call *call);
 
 struct callback_options {
@@ -25,9 +25,9 @@ struct callback_options {
 };
 
 struct handler *callback_new(const struct callback_options *options);
-/* False: it has ended already. */
+/* False: the hand-over has ended already. */
 bool callback_complete(struct handler *handler, uint64_t token, const struct outcome *outcome);
-/* Whether somebody wants it to end soon; for the function that runs. */
+/* Whether the hand-over was cancelled; polled by the function. */
 bool callback_cancelled(struct handler *handler, uint64_t token);
 
 #endif

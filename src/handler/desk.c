@@ -1,3 +1,4 @@
+/* desk: the queue of calls to a pool (call_queue). See the header. */
 #include "handler/desk.h"
 
 #include <assert.h>
@@ -17,6 +18,7 @@ void desk_free(struct desk *desk) {
 }
 
 void desk_ask(struct desk *desk, enum desk_wish wish, struct handler *handler, struct task task) {
+    assert(handler);
     struct desk_order *order = memory_new(sizeof *order);
     order->wish = wish;
     order->handler = handler;
@@ -58,6 +60,7 @@ void desk_enter(struct desk *desk, struct desk_entry *entry, struct task task) {
 }
 
 void desk_leave(struct desk *desk, struct desk_entry *entry) {
+    assert(desk_find(desk, entry->task) == entry);
     map_remove(&desk->under_way, &entry->node);
 }
 

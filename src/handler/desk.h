@@ -1,9 +1,10 @@
-/* desk: where tasks are asked for, and found again by whoever cancels them.
+/* desk: the queue through which calls are started and cancelled (call_queue).
  *
- * start and cancel come from any thread and must neither block nor touch a call that has ended, so
- * both only leave an order. One thread, the pool's, takes the orders in the order they came and
- * alone knows which tasks are under way. A cancel that comes too late finds nothing; one that was
- * posted before the same memory was started again is taken before that start, and cannot hit it. */
+ * start and cancel may be called on any thread, must not block, and must not touch a call that has
+ * ended; so both only post an order. One thread, the pool's, takes the orders in sequence and alone
+ * knows which calls are in flight. A cancel that comes too late finds nothing. A cancel posted
+ * before the same memory was used for another call is taken before that start, so it cannot hit the
+ * wrong call. */
 #ifndef HANDLER_DESK_H
 #define HANDLER_DESK_H
 
@@ -16,17 +17,17 @@
 enum desk_wish {
     DESK_START,
     DESK_CANCEL,
-    DESK_LEAVE, /* the handler itself is to go; no task of it is under way */
+    DESK_LEAVE, /* the handler is being freed; none of its calls is in flight */
 };
 
 struct desk_order {
-    struct mail mail; /* first: an order is its mail */
+    struct mail mail; /* first member: an order is its mail */
     enum desk_wish wish;
     struct handler *handler;
-    struct task task; /* of a cancel: to compare only */
+    struct task task; /* for a cancel: only compared, never dereferenced */
 };
 
-/* Embedded by whoever carries a task out. */
+/* Embedded in the record of a call in flight. */
 struct desk_entry {
     struct map_node node;
     struct task task;
@@ -41,13 +42,13 @@ struct desk {
 };
 
 void desk_init(struct desk *desk, void (*wake)(void *arg), void *arg);
-void desk_free(struct desk *desk); /* no task is under way */
+void desk_free(struct desk *desk); /* no call may be in flight */
 
 /* Any thread. */
 void desk_ask(struct desk *desk, enum desk_wish wish, struct handler *handler, struct task task);
 void desk_close(struct desk *desk);
 
-/* The pool's thread. Each order is the taker's to free. */
+/* The pool's thread. The taker frees each order. */
 struct desk_order *desk_take(struct desk *desk);
 struct desk_order *desk_next(struct desk_order *order);
 bool desk_closing(const struct desk *desk);

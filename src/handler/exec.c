@@ -1,10 +1,10 @@
-/* One process per message. A job's states:
+/* exec: one process per message. A job's states:
  *
- *   waiting (the machine has no room for a process) ⇄ tried again … → running → ended
- *           └──────────── its time is over, or it is cancelled ─────────────────↗
+ *   waiting (the machine has no room for a process) ⇄ retried … → running → ended
+ *           └──────────── timeout, or cancelled ────────────────────────↗
  *
- * Once the last job's `done` was called the handler may be freed by another thread at any moment:
- * it is not touched behind that, unless a further job waits. */
+ * After the last job's `done` was called, another thread may free the handler at any moment: it
+ * must not be touched after that, unless another job waits. */
 #include "handler/exec.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "handler/exec_pool.h"
 
-enum { EXEC_ROOM_RETRY_MS = 20 }; /* between two tries to start a process where there was no room */
+enum { EXEC_ROOM_RETRY_MS = 20 }; /* between two tries to start a process */
 
 struct exec {
     struct exec_user user;
@@ -23,7 +23,7 @@ struct exec {
     int64_t timeout_ms;
     struct arena arena;      /* holds the texts above */
     struct list waiting;     /* jobs */
-    struct exec_timer again; /* when those that wait are tried again */
+    struct exec_timer again; /* next try of the waiting jobs */
 };
 
 struct job {
@@ -33,8 +33,8 @@ struct job {
     struct exec_timer deadline;
     struct list waiting;
     struct mono began;
-    struct buf answer; /* its stdout, where the call wants it */
-    int trouble;       /* errno that keeps it waiting; 0: it runs, or ran */
+    struct buf answer; /* its stdout, if the call wants the answer */
+    int trouble;       /* errno of the last failed start; 0: it was started */
 };
 
 static void end_job(struct job *job, struct outcome *outcome) {
@@ -51,8 +51,9 @@ static void end_job(struct job *job, struct outcome *outcome) {
     free(job);
 }
 
-/* It never became a process. */
-static void end_unborn(struct job *job, enum exec_stop why) {
+/* Ends a job whose process was never started. */
+static void end_unstarted(struct job *job, enum exec_stop why) {
+    assert(job->trouble != 0);
     struct arena arena;
     arena_init_heap(&arena, 1024);
     struct outcome outcome = {.ending = ENDING_INTERRUPTED, .retry_after_ms = -1};
@@ -66,7 +67,7 @@ static void end_unborn(struct job *job, enum exec_stop why) {
 
 static void stop_job(struct job *job, enum exec_stop why) {
     if (job->trouble != 0)
-        end_unborn(job, why);
+        end_unstarted(job, why);
     else
         exec_run_stop(&job->run, why);
 }
@@ -85,7 +86,7 @@ static void try_job(struct job *job) {
     arena_free(&arena);
 }
 
-/* Oldest first; one that finds no room keeps those behind it waiting too. */
+/* Starts the waiting jobs, oldest first; if one finds no room, the others wait behind it. */
 static void try_waiting(struct exec *exec) {
     struct exec_pool *pool = exec->user.pool;
     exec_pool_clear_timer(pool, &exec->again);
@@ -100,13 +101,13 @@ static void try_waiting(struct exec *exec) {
         list_remove(&job->waiting);
         more = !list_empty(&exec->waiting);
         if (job->trouble != 0)
-            end_unborn(job, EXEC_STOP_NONE);
+            end_unstarted(job, EXEC_STOP_NONE);
     }
 }
 
 /* ---- on the pool's thread ---- */
 
-/* What is beyond the answer's limit is dropped, so that the child can end. */
+/* Output beyond the limit is dropped, so that the child does not block on its pipe. */
 static void on_heard(struct exec_run *run, struct bytes text) {
     struct buf *answer = &CONTAINER_OF(run, struct job, run)->answer;
     buf_bytes(answer, bytes_cut(text, 0, answer->max - answer->len));
@@ -161,7 +162,7 @@ static void cancel_job(struct exec_user *user, struct desk_entry *entry) {
     stop_job(CONTAINER_OF(entry, struct job, entry), EXEC_STOP_CANCEL);
 }
 
-/* ---- the outside ---- */
+/* ---- creation ---- */
 
 static void exec_free(struct handler *handler) {
     struct exec *exec = CONTAINER_OF(handler, struct exec, user.handler);

@@ -1,5 +1,5 @@
 /* exec: one process per message (DESIGN §5). All exec handlers share one pool: one thread that
- * starts, feeds, watches and reaps. */
+ * starts, feeds, watches and reaps the processes. */
 #ifndef HANDLER_EXEC_H
 #define HANDLER_EXEC_H
 
@@ -11,12 +11,12 @@ struct exec_pool;
 struct exec_options {
     const struct bytes *argv; /* argv[0] is looked up in PATH unless it has a slash */
     size_t argc;
-    struct bytes cwd; /* directory to run in: the configuration file's */
+    struct bytes cwd; /* working directory: that of the configuration file */
     int64_t timeout_ms;
 };
 
 struct exec_pool *exec_pool_new(struct clock *clock);
-/* After all its handlers. */
+/* After all its handlers were freed. */
 void exec_pool_free(struct exec_pool *pool);
 /* Copies the options. */
 struct handler *exec_new(struct exec_pool *pool, const struct exec_options *options);

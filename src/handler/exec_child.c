@@ -1,8 +1,8 @@
-/* vfork, because copying the page tables of a large process for each message costs more than the
- * rest of the call. The child runs on our stack in our memory until it execs: it may only make
- * system calls, and leaves by execvpe or _exit. All signals are blocked meanwhile, so that no
- * handler of ours runs in it. What went wrong comes back through a pipe that closes by itself at
- * exec, which also holds under tools that turn vfork into fork. */
+/* exec_child: vfork, because copying the page tables of a large process for each message costs more
+ * than the rest of the call. Until exec the child runs on our stack and in our memory: it may only
+ * make system calls, and leaves by execvpe or _exit. All signals are blocked meanwhile, so that
+ * none of our signal handlers runs in it. An error is reported through a close-on-exec pipe, which
+ * also works under tools that turn vfork into fork. */
 #include "handler/exec_child.h"
 
 #include <assert.h>
@@ -19,7 +19,7 @@
 
 #include "base/child.h"
 
-enum { EXEC_CHILD_EXIT = 127 }; /* of a process that could not become the program; seen by nobody */
+enum { EXEC_CHILD_EXIT = 127 }; /* exit status if exec failed; never reported */
 
 static void limit(__rlimit_resource_t resource, rlim_t most) {
     struct rlimit now;
@@ -35,11 +35,11 @@ static bool take_files(const struct exec_child *child) {
            close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0;
 }
 
-/* In the child. Returns only when it failed, with errno set. */
-static void become(const struct exec_child *child, pid_t parent) {
+/* Runs in the child. Returns only on failure, with errno set. */
+static void exec_in_child(const struct exec_child *child, pid_t parent) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before the line above */
+    if (getppid() != parent) /* the parent died before the line above */
         _exit(EXEC_CHILD_EXIT);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_NOFILE, EXEC_CHILD_FILES_MAX);
@@ -49,11 +49,11 @@ static void become(const struct exec_child *child, pid_t parent) {
     execvpe(child->argv[0], child->argv, child->env);
 }
 
-static pid_t give_birth(const struct exec_child *child, int report) {
+static pid_t fork_and_exec(const struct exec_child *child, int report) {
     pid_t parent = getpid();
     pid_t pid = vfork();
     if (pid == 0) {
-        become(child, parent);
+        exec_in_child(child, parent);
         int trouble = errno;
         ssize_t told = write(report, &trouble, sizeof trouble);
         _exit(told < 0 ? EXIT_FAILURE : EXEC_CHILD_EXIT);
@@ -61,7 +61,7 @@ static pid_t give_birth(const struct exec_child *child, int report) {
     return pid;
 }
 
-/* 0 when the pipe closed without a word: the program runs. */
+/* 0: the pipe was closed by exec, so the program runs. */
 static int read_report(int report) {
     int trouble = 0;
     ssize_t got;
@@ -71,11 +71,11 @@ static int read_report(int report) {
     return got == sizeof trouble ? trouble : 0;
 }
 
-static pid_t give_birth_unsignalled(const struct exec_child *child, int report) {
+static pid_t spawn_blocked(const struct exec_child *child, int report) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t pid = give_birth(child, report);
+    pid_t pid = fork_and_exec(child, report);
     int trouble = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = trouble;
@@ -94,7 +94,7 @@ int exec_child_spawn(const struct exec_child *child, pid_t *pid) {
     int report[2];
     if (pipe2(report, O_CLOEXEC) != 0)
         return errno;
-    *pid = give_birth_unsignalled(child, report[1]);
+    *pid = spawn_blocked(child, report[1]);
     int trouble = *pid < 0 ? errno : 0;
     close(report[1]);
     if (*pid > 0) {

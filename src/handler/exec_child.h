@@ -1,5 +1,5 @@
-/* exec_child: gives birth to one process, with nothing of ours in it but what it is meant to have.
- */
+/* exec_child: starts one process, with no file, signal state or limit of ours that it is not meant
+ * to have. */
 #ifndef HANDLER_EXEC_CHILD_H
 #define HANDLER_EXEC_CHILD_H
 
@@ -17,11 +17,11 @@ struct exec_child {
     int in, out, err; /* become its 0, 1 and 2 */
 };
 
-/* Words as argv, in the arena. */
+/* The words as argv, in the arena. */
 char **exec_child_argv(struct arena *arena, const struct bytes *words, size_t count);
-/* The process leads a group of its own, has no other files, no signal blocked or ignored, writes no
- * core, and is killed when the calling thread ends. Returns 0, or the errno for which there is no
- * process that runs the program. */
+/* The process leads its own process group, has no other files, no blocked or ignored signals,
+ * writes no core file, and is killed when the calling thread ends. Returns 0, or the errno because
+ * of which the program does not run. */
 int exec_child_spawn(const struct exec_child *child, pid_t *pid);
 
 #endif

@@ -1,3 +1,4 @@
+/* exec_env: see the header. */
 #include "handler/exec_env.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static const char *const own_names[] = {
 };
 enum {
     OWN_COUNT = sizeof own_names / sizeof *own_names,
-    ALWAYS_COUNT = OWN_COUNT - 4, /* the rest only if there is something to say */
+    ALWAYS_COUNT = OWN_COUNT - 4, /* the others only if they have a value */
 };
 
 static bool is_own(const char *entry) {
@@ -59,7 +60,7 @@ static char *entry(const char *name, struct bytes value, struct arena *arena) {
     return text;
 }
 
-/* The environment has no room for strange headers; these two have a meaning there. */
+/* Of the message's headers only these two are passed in the environment. */
 static void read_trace(const struct call *call, struct bytes *parent, struct bytes *trace_state) {
     struct traceparent parsed;
     *parent = *trace_state = BYTES_NONE;
@@ -75,7 +76,7 @@ static void read_trace(const struct call *call, struct bytes *parent, struct byt
         *trace_state = BYTES_NONE;
 }
 
-/* An environment cannot hold a NUL, and few programs expect what is no text. */
+/* An environment cannot hold a NUL, and few programs expect binary values. */
 static struct bytes key_text(struct bytes key, bool *encoded, struct arena *arena) {
     *encoded = !bytes_is_utf8(key) || (key.len > 0 && memchr(key.ptr, 0, key.len));
     if (!*encoded)

@@ -1,4 +1,4 @@
-/* exec_env: the environment of a child: ours, and what it should know of its message. */
+/* exec_env: the environment of a child: ours, and variables about its message. */
 #ifndef HANDLER_EXEC_ENV_H
 #define HANDLER_EXEC_ENV_H
 
@@ -6,7 +6,8 @@
 #include "port/handler.h"
 
 struct exec_env {
-    char **inherited; /* ours, without what exec_env_for sets; strings borrowed from environ */
+    char **inherited; /* ours, without the variables that exec_env_for sets; strings borrowed from
+                         environ */
     size_t count;
 };
 

@@ -1,5 +1,5 @@
-/* Events of one epoll_wait may belong to one run, so a run that ended is only listed, and its owner
- * told when all of them were seen. */
+/* exec_pool: see the header. Several events of one epoll_wait may belong to one run, so an ended
+ * run is only listed, and its owner is called after all events were handled. */
 #include "handler/exec_pool.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@
 #include "base/thread.h"
 
 enum {
-    EXEC_EVENTS_MAX = 256, /* taken at once */
+    EXEC_EVENTS_MAX = 256, /* handled at a time */
     EXEC_SLEEP_MAX_MS = 3600 * 1000,
 };
 
@@ -27,14 +27,14 @@ struct exec_pool {
     pthread_t thread;
     int epoll;
     int bell; /* eventfd */
-    int null; /* /dev/null: for what nobody reads */
+    int null; /* /dev/null, for output that is not read */
     struct heap timers;
     uint64_t timers_set;   /* breaks ties */
     struct list ended;     /* runs */
-    atomic_size_t leaving; /* users that were asked to go and are still here */
+    atomic_size_t leaving; /* handlers being freed that are not gone yet */
 };
 
-/* ---- what users ask for ---- */
+/* ---- services for handlers ---- */
 
 struct mono exec_pool_now(struct exec_pool *pool) {
     return clock_now(pool->clock).mono;
@@ -55,6 +55,7 @@ int exec_pool_run(struct exec_pool *pool, struct exec_run *run, struct exec_chil
 }
 
 void exec_pool_set_timer(struct exec_pool *pool, struct exec_timer *timer, struct mono at) {
+    assert(timer->ring);
     heap_remove(&pool->timers, &timer->node);
     timer->node.at = at.ms;
     timer->node.tie = pool->timers_set++;
@@ -66,6 +67,7 @@ void exec_pool_clear_timer(struct exec_pool *pool, struct exec_timer *timer) {
 }
 
 void exec_pool_left(struct exec_pool *pool) {
+    assert(atomic_load(&pool->leaving) > 0);
     atomic_fetch_sub(&pool->leaving, 1);
 }
 
@@ -76,7 +78,7 @@ bool exec_pool_may_pass(int trouble) {
 
 /* ---- the pool's thread ---- */
 
-static void carry_out(struct exec_pool *pool, const struct desk_order *order) {
+static void handle_order(struct exec_pool *pool, const struct desk_order *order) {
     struct exec_user *user = CONTAINER_OF(order->handler, struct exec_user, handler);
     if (order->wish == DESK_START) {
         user->begin(user, order->task);
@@ -92,7 +94,7 @@ static void carry_out(struct exec_pool *pool, const struct desk_order *order) {
 static void take_orders(struct exec_pool *pool) {
     for (struct desk_order *order = desk_take(&pool->desk), *next; order; order = next) {
         next = desk_next(order);
-        carry_out(pool, order);
+        handle_order(pool, order);
         free(order);
     }
 }
@@ -117,14 +119,14 @@ static int sleep_ms(struct exec_pool *pool) {
     return left < EXEC_SLEEP_MAX_MS ? (int)left : EXEC_SLEEP_MAX_MS;
 }
 
-static void answer_bell(struct exec_pool *pool) {
+static void clear_wakeup(struct exec_pool *pool) {
     eventfd_t rung;
     eventfd_read(pool->bell, &rung);
 }
 
-static void see_event(struct exec_pool *pool, struct exec_watch *watch) {
+static void handle_event(struct exec_pool *pool, struct exec_watch *watch) {
     if (!watch) {
-        answer_bell(pool);
+        clear_wakeup(pool);
         return;
     }
     struct exec_run *run = watch->run;
@@ -138,7 +140,7 @@ static void wait_for_events(struct exec_pool *pool) {
     struct epoll_event events[EXEC_EVENTS_MAX];
     int count = epoll_wait(pool->epoll, events, EXEC_EVENTS_MAX, sleep_ms(pool));
     for (int i = 0; i < count; i++)
-        see_event(pool, events[i].data.ptr);
+        handle_event(pool, events[i].data.ptr);
     for (struct list *node; (node = list_pop_front(&pool->ended));) {
         struct exec_run *run = CONTAINER_OF(node, struct exec_run, ending);
         run->over(run);
@@ -157,15 +159,15 @@ static void *run_pool(void *arg) {
     return NULL;
 }
 
-/* ---- the outside ---- */
+/* ---- creation, and calls from any thread ---- */
 
 static void wake(void *arg) {
     struct exec_pool *pool = arg;
     eventfd_write(pool->bell, 1);
 }
 
-/* Whoever started us may have left SIGCHLD ignored; then the kernel reaps our children itself and
- * nobody learns how they ended. */
+/* If our parent left SIGCHLD ignored, the kernel would reap our children itself, and their exit
+ * status would be lost. */
 static void stop_ignoring_children(void) {
     struct sigaction now;
     sigaction(SIGCHLD, NULL, &now);

@@ -1,5 +1,7 @@
+/* exec_report: see the header. */
 #include "handler/exec_report.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/instant.h"
@@ -13,7 +15,7 @@ static struct bytes kept(struct buf *text, struct arena *arena) {
     return copy;
 }
 
-/* Node signs what it says with its version, which tells nothing of what went wrong. */
+/* Node ends its output with a version line, which says nothing about the error. */
 static struct bytes last_line(struct bytes said) {
     struct bytes line, last = BYTES_NONE;
     while (bytes_line(&said, &line)) {
@@ -102,6 +104,7 @@ static void set_unrunnable(struct buf *text, struct arena *arena, struct outcome
 
 void exec_report_unrunnable(const char *program, int error, struct arena *arena,
                             struct outcome *out) {
+    assert(error != 0);
     struct buf text;
     buf_init_heap(&text, OUTCOME_MESSAGE_MAX);
     buf_printf(&text, "cannot run %.1024s: %s", program, strerrordesc_np(error));
@@ -131,6 +134,7 @@ void exec_report_breach(const char *what, struct outcome *out) {
 }
 
 void exec_report_no_room(int64_t timeout_ms, int error, struct arena *arena, struct outcome *out) {
+    assert(error != 0 && timeout_ms > 0);
     *out = (struct outcome){.ending = ENDING_FAILED, .kind = KIND_TIMEOUT, .retry_after_ms = -1};
     struct buf text;
     buf_init_heap(&text, OUTCOME_MESSAGE_MAX);

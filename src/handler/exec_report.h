@@ -1,15 +1,15 @@
-/* exec_report: what the end of a process means as an outcome. */
+/* exec_report: turns the end of a process into an outcome. */
 #ifndef HANDLER_EXEC_REPORT_H
 #define HANDLER_EXEC_REPORT_H
 
 #include "base/arena.h"
 #include "core/outcome.h"
 
-#define EXEC_BREACH_TYPE "protocol" /* error_type of a process that broke its rules */
+#define EXEC_BREACH_TYPE "protocol" /* error_type of a process that violated the protocol */
 
 enum {
     EXEC_UNRUNNABLE_EXIT =
-        78, /* EX_CONFIG: no message is to blame for a program that cannot be run */
+        78, /* EX_CONFIG: the message is not at fault for a program that cannot be run */
 };
 
 /* Why we killed it, if we did. */
@@ -22,21 +22,20 @@ struct exec_end {
     int64_t timeout_ms;
 };
 
-/* `said` is the tail of its stderr. Texts in `said` and the arena (heap). */
+/* `said` is the end of its stderr. Texts are in `said` and the arena (heap). */
 void exec_report_end(const struct exec_end *end, struct bytes said, struct arena *arena,
                      struct outcome *out);
-/* What it said on stdout, whose type nobody told: JSON, other text, or bytes. */
+/* Sets the answer from stdout; its type is guessed: JSON, other text, or bytes. */
 void exec_report_answer(struct bytes answer, struct outcome *out);
 /* The program could not be run at all. */
 void exec_report_unrunnable(const char *program, int error, struct arena *arena,
                             struct outcome *out);
-/* Processes of the program end again and again before they do anything; this is how the last one
- * did. */
+/* Several processes in a row ended before they read a message; `end` is of the last one. */
 void exec_report_stillborn(const char *program, const struct exec_end *end, struct bytes said,
                            struct arena *arena, struct outcome *out);
-/* A process did not keep to the protocol; `what` is static. */
+/* A process violated the protocol; `what` is static. */
 void exec_report_breach(const char *what, struct outcome *out);
-/* The machine had no room for another process until the call's time was over. */
+/* No process could be started before the call's timeout. */
 void exec_report_no_room(int64_t timeout_ms, int error, struct arena *arena, struct outcome *out);
 
 #endif

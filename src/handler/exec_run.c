@@ -1,3 +1,4 @@
+/* exec_run: pipes, epoll watches and the pidfd of one process. */
 #include "handler/exec_run.h"
 
 #include <assert.h>
@@ -16,7 +17,7 @@
 
 enum {
     EXEC_RUN_CHUNK = 16 * 1024,    /* bytes read at once */
-    EXEC_RUN_LAST_CHUNKS_MAX = 64, /* read at the end: somebody may go on writing */
+    EXEC_RUN_LAST_CHUNKS_MAX = 64, /* read after the end; a surviving writer may go on for ever */
 };
 
 /* ---- watches ---- */
@@ -31,7 +32,8 @@ static void watch(struct exec_watch *watch, struct exec_run *run, uint32_t event
     (void)added;
 }
 
-/* Removed by hand: closing alone does not, while a process being born holds a copy. */
+/* EPOLL_CTL_DEL, because close alone does not remove a watch while a child being forked holds a
+ * copy of the descriptor. */
 static void rest_watch(struct exec_watch *watch) {
     if (watch->ready)
         epoll_ctl(watch->run->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
@@ -60,8 +62,8 @@ void exec_run_ready(struct exec_watch *watch) {
 
 /* ---- feeding and listening ---- */
 
-/* False when more is to be written as soon as there is room. A child that does not want its input
- * is free not to read it. */
+/* False: the pipe is full, and the rest is written when there is room. A child may ignore its
+ * input: errors count as written. */
 static bool write_rest(struct exec_run *run) {
     while (run->rest.len > 0) {
         ssize_t wrote = write(run->feed.fd, run->rest.ptr, run->rest.len);
@@ -84,6 +86,7 @@ static void feed(struct exec_run *run) {
 }
 
 void exec_run_feed(struct exec_run *run, struct bytes text) {
+    assert(run->lasting);
     run->rest = text;
     if (run->feed.fd >= 0)
         feed(run);
@@ -93,7 +96,7 @@ void exec_run_hush(struct exec_run *run) {
     unwatch(&run->feed);
 }
 
-/* False when there is nothing more for now, or for good. */
+/* False: no more data for now, or end of file. */
 static bool read_once(struct exec_run *run, struct exec_watch *from) {
     char chunk[EXEC_RUN_CHUNK];
     ssize_t got = read(from->fd, chunk, sizeof chunk);
@@ -135,8 +138,9 @@ static size_t count_unread(const struct exec_run *run) {
     return run->rest.len + (size_t)in_pipe;
 }
 
-static void bury(struct exec_run *run) {
-    /* While it is not reaped its number is its own, so this cannot hit a stranger's group. */
+static void reap(struct exec_run *run) {
+    assert(!run->ended && run->pid > 0);
+    /* While the process is not reaped its pid is not reused, so this cannot hit another group. */
     kill(-run->pid, SIGKILL);
     if (run->end.stop != EXEC_STOP_NONE)
         exec_strays_kill(run->mark);
@@ -153,7 +157,7 @@ static void bury(struct exec_run *run) {
     unwatch_all(run);
 }
 
-/* Also when we have not seen it yet. */
+/* Whether the process has ended, even if epoll has not reported it yet. */
 static bool has_ended(const struct exec_run *run) {
     siginfo_t info = {0};
     return waitid(P_PIDFD, (id_t)run->life.fd, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -176,7 +180,7 @@ void exec_run_free(struct exec_run *run) {
 
 /* ---- the beginning ---- */
 
-/* Our end does not block; the child's does, as it expects. Returns 0 or an errno. */
+/* Our end does not block; the child's end does, as programs expect. Returns 0 or an errno. */
 static int open_pipe(bool child_reads, int *ours, int *childs) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -188,7 +192,7 @@ static int open_pipe(bool child_reads, int *ours, int *childs) {
     return 0;
 }
 
-/* What was opened is in the run and in the child, also when one of them fails. */
+/* Descriptors are stored in run and child even if a later one fails. */
 static int open_pipes(struct exec_run *run, struct exec_child *child) {
     child->in = child->err = -1;
     if (run->heard)
@@ -208,7 +212,7 @@ static void close_childs(const struct exec_run *run, const struct exec_child *ch
             close(fds[i]);
 }
 
-/* With the run's mark in its environment. */
+/* Spawns with the run's mark in the environment (exec_strays.h). */
 static int spawn_marked(struct exec_run *run, const struct exec_child *child) {
     size_t count = 0;
     while (child->env[count])
@@ -254,9 +258,9 @@ int exec_run_begin(struct exec_run *run, int epoll, struct exec_child *child, st
         return trouble;
     }
     watch(&run->listen, run, EPOLLIN, listen_more);
-    watch(&run->life, run, EPOLLIN, bury);
+    watch(&run->life, run, EPOLLIN, reap);
     if (run->heard)
         watch(&run->hear, run, EPOLLIN, hear_more);
-    feed(run); /* most texts fit into the pipe */
+    feed(run); /* most bodies fit into the pipe */
     return 0;
 }

@@ -1,3 +1,4 @@
+/* exec_strays: scans /proc for the mark. */
 #include "handler/exec_strays.h"
 
 #include <dirent.h>
@@ -17,8 +18,8 @@
 #include "base/random.h"
 
 enum {
-    STRAYS_PASSES_MAX = 16,         /* over /proc: one that was killed may have forked before */
-    STRAYS_ENVIRON_MAX = 256 << 10, /* bytes of an environment that are looked at */
+    STRAYS_PASSES_MAX = 16,         /* scans of /proc: a killed process may have forked before */
+    STRAYS_ENVIRON_MAX = 256 << 10, /* bytes of an environment that are read */
 };
 
 void exec_strays_mark(char out[EXEC_STRAYS_MARK_SIZE]) {
@@ -41,7 +42,7 @@ static size_t read_environ(const char *pid, char *out) {
     return len;
 }
 
-/* By a descriptor: the number may be another's by the time its environment was read. */
+/* Kills through a pidfd: the pid may be reused after its environment was read. */
 static bool kill_marked(const char *pid, const char *mark, char *environment) {
     uint64_t number;
     if (!bytes_u64(bytes_of(pid), &number) || number <= 1 || number > INT32_MAX ||
@@ -57,7 +58,7 @@ static bool kill_marked(const char *pid, const char *mark, char *environment) {
     return killed;
 }
 
-/* A killed process keeps its entry until it is reaped, but its environment is gone. */
+/* A killed process stays in /proc until it is reaped, but without an environment. */
 static bool kill_all(const char *mark, char *environment) {
     bool any = false;
     DIR *processes = opendir("/proc");

@@ -1,3 +1,4 @@
+/* fault: see the header. */
 #include "handler/fault.h"
 
 #include "base/instant.h"

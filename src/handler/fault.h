@@ -1,5 +1,5 @@
-/* fault: what a worker says of a message that failed, under the names of the /fail call (DESIGN
- * §6): error_type, error_message, stack_trace, status, verdict, reason, retry_after. Pure. */
+/* fault: a worker's report of a failed message, with the members of the /fail call (DESIGN §6):
+ * error_type, error_message, stack_trace, status, verdict, reason, retry_after. Pure. */
 #ifndef HANDLER_FAULT_H
 #define HANDLER_FAULT_H
 
@@ -9,9 +9,9 @@
 
 enum { FAULT_STATUS_MIN = 100, FAULT_STATUS_MAX = 599 };
 
-/* A failure of kind `reported`. Members of another type than they should have are not looked at.
- * False when the object has no error_type, error_message, status or verdict. Texts are borrowed
- * from the object and the arena (heap). */
+/* Reads a failure of kind `reported`. Members of a wrong type are ignored. False: the object has no
+ * error_type, error_message, status or verdict. Texts are borrowed from the object and the arena
+ * (heap). */
 bool fault_read(struct json object, struct arena *arena, struct outcome *out);
 
 #endif

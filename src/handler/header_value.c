@@ -1,4 +1,7 @@
+/* header_value: see the header. */
 #include "handler/header_value.h"
+
+#include <assert.h>
 
 enum part_kind { PART_TEXT, PART_ID, PART_KEY, PART_UNKNOWN };
 
@@ -9,7 +12,7 @@ struct part {
 
 enum { WORD_LEAST = 2, WORD_MOST = 16 };
 
-/* The length of "{word}" at the beginning; 0: there is none. */
+/* The length of "{word}" at the start of the text; 0: none. */
 static size_t word_length(struct bytes text) {
     size_t at = 1;
     if (text.len == 0 || text.ptr[0] != '{')
@@ -20,8 +23,9 @@ static size_t word_length(struct bytes text) {
     return closed && at > WORD_LEAST && at <= WORD_MOST + 1 ? at + 1 : 0;
 }
 
-/* Cuts the next part off. */
+/* Removes the next part from *rest. */
 static struct part next_part(struct bytes *rest) {
+    assert(rest->len > 0);
     struct bytes text = *rest;
     size_t doubled = text.ptr[0] == '{' ? word_length(bytes_cut(text, 1, text.len)) : 0;
     size_t len = word_length(text);

@@ -1,17 +1,17 @@
-/* header_value: values of a handler's headers (`headers:` in the configuration) that differ from
- * message to message. Pure.
+/* header_value: placeholders in the values of a handler's headers (`headers:` in the
+ * configuration). Pure.
  *
  *   {id}  {key}    the message's own
  *   {{word}}       the text {word}
  *
- * A word has 2 to 16 small letters. Any other brace is a brace, as in {"a":1} and ${NAME}. */
+ * A word has 2 to 16 lower-case letters. Any other brace is literal, as in {"a":1} and ${NAME}. */
 #ifndef HANDLER_HEADER_VALUE_H
 #define HANDLER_HEADER_VALUE_H
 
 #include "base/buf.h"
 #include "port/handler.h"
 
-/* False: it has a {word} that means nothing, which is *unknown then, with its braces. */
+/* False: it has an unknown {word}, which is put into *unknown with its braces. */
 bool header_value_is_known(struct bytes value, struct bytes *unknown);
 /* Whether it differs from message to message. */
 bool header_value_varies(struct bytes value);

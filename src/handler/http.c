@@ -1,12 +1,12 @@
-/* The pool's thread owns the multi handle and every transfer; other threads reach it through the
- * desk alone. A transfer (libcurl's easy handle with its buffers) is used for one call after
- * another.
+/* http: the pool's thread owns the multi handle and every transfer; other threads reach it through
+ * the call queue (desk.h) alone. A transfer (libcurl's easy handle with its buffers) is reused for
+ * later calls.
  *
  * HTTP/1.1 on purpose: with one call on a connection at a time, a connection that is closed without
  * an answer points to the one call that was on it (SEMANTICS 4.10).
  *
- * libcurl sends a request again by itself when a kept connection turns out to be closed. A call may
- * cost money, so it is sent again only where no byte of it was written (may_repeat). */
+ * libcurl repeats a request by itself when a kept connection turns out to be closed. A call may
+ * cost money, so it is repeated only if no byte of it was written (may_repeat). */
 #include "handler/http.h"
 
 #include <assert.h>
@@ -25,7 +25,7 @@
 #include "handler/item.h"
 
 enum {
-    HTTP_HOST_CONNECTIONS_MAX = 8192, /* open to one host at once; further calls wait their turn */
+    HTTP_HOST_CONNECTIONS_MAX = 8192, /* open to one host; further calls wait */
     HTTP_IDLE_CONNECTIONS_MAX = 1024, /* kept for later calls */
     HTTP_IDLE_TRANSFERS_MAX = 256,    /* kept for later calls */
     HTTP_SLEEP_MAX_MS = 3600 * 1000,  /* libcurl wakes earlier for its own timers */
@@ -37,11 +37,11 @@ struct http_pool {
     struct desk desk;
     CURLM *multi;
     pthread_t thread;
-    struct heap deadlines; /* of transfers that are under way */
+    struct heap deadlines; /* of transfers in flight */
     uint64_t started;      /* calls; breaks ties */
-    uint64_t connections;  /* opened so far: the number of the newest */
-    /* Numbers of connections, by their local port. Two connections to different hosts may share a
-     * port: the older one is then taken for the younger, which blames no message. */
+    uint64_t connections;  /* number of the newest connection */
+    /* Connection numbers by local port. Two connections to different hosts may share a port: the
+     * older one then counts as the younger, which blames no message. */
     uint64_t *connection_of;
     struct list idle; /* transfers */
     size_t idle_count;
@@ -70,9 +70,9 @@ struct transfer {
     struct buf body; /* of a group */
     struct http_answer answer;
     struct mono began;
-    uint64_t connection; /* that the request was, or is about to be, sent on; 0: none yet */
-    long connects;       /* connections opened for it when that was noted */
-    bool repeated;       /* on a fresh connection, after a stale one */
+    uint64_t connection; /* on which the request was, or is about to be, sent; 0: none yet */
+    long connects;       /* connections opened for it when `connection` was set */
+    bool repeated;       /* repeated on a fresh connection, after a stale one */
 };
 
 /* ---- transfers ---- */
@@ -100,6 +100,7 @@ static void transfer_free(struct transfer *transfer) {
 }
 
 static void transfer_put(struct http_pool *pool, struct transfer *transfer) {
+    assert(list_empty(&transfer->idle));
     curl_slist_free_all(transfer->headers);
     transfer->headers = NULL;
     buf_free(&transfer->body);
@@ -127,7 +128,7 @@ static struct bytes body_of(struct transfer *transfer) {
     return buf_view(&transfer->body);
 }
 
-/* Whether the call may be sent again on another connection: no byte of the request was written. */
+/* Whether the call may be repeated on another connection: no byte of the request was written. */
 static bool may_repeat(const struct transfer *transfer) {
     long written = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &written);
@@ -145,9 +146,9 @@ static void note_connection(struct transfer *transfer, int own_port) {
     transfer->connection = *number;
 }
 
-/* libcurl calls this each time before it sends the request. When a kept connection turns out to be
- * closed, libcurl tries the other kept ones, one by one; the second send is on a fresh connection
- * or not at all. */
+/* Called by libcurl before each send of the request. When a kept connection turns out to be closed,
+ * libcurl tries the other kept ones one by one; a second send is allowed only on a fresh
+ * connection. */
 static int before_send(void *arg, char *peer_ip, char *own_ip, int peer_port, int own_port) {
     (void)peer_ip, (void)own_ip, (void)peer_port;
     struct transfer *transfer = arg;
@@ -198,7 +199,7 @@ static size_t keep_of(struct task task) {
     return task.group ? HTTP_ANSWER_BATCH_MAX : HTTP_ANSWER_KEPT_MAX;
 }
 
-/* Gives the transfer to libcurl, which knows nothing of the call's time. */
+/* Starts the transfer. libcurl does not know the call's timeout; `deadlines` does. */
 static void transfer_go(struct http_pool *pool, struct transfer *transfer) {
     struct task task = transfer->entry.task;
     http_answer_clear(&transfer->answer, keep_of(task), task_at(task, 0)->reads_ai);
@@ -227,6 +228,7 @@ static void start_call(struct http_pool *pool, struct http *http, struct task ta
 
 static void end_call(struct http_pool *pool, struct transfer *transfer,
                      const struct outcome *outcome, const struct outcome *items) {
+    assert(transfer->http && transfer->easy);
     heap_remove(&pool->deadlines, &transfer->deadline);
     desk_leave(&pool->desk, &transfer->entry);
     task_end(transfer->entry.task, outcome, items);
@@ -288,7 +290,7 @@ static void finish_calls(struct http_pool *pool) {
     CURLMsg *message;
     while ((message = curl_multi_info_read(pool->multi, &left))) {
         CURL *easy = message->easy_handle;
-        CURLcode code = message->data.result; /* the message dies with the removal */
+        CURLcode code = message->data.result; /* the message is invalid after the removal */
         struct transfer *transfer;
         curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer);
         curl_multi_remove_handle(pool->multi, easy);
@@ -314,8 +316,8 @@ static int sleep_ms(struct http_pool *pool) {
     return left < HTTP_SLEEP_MAX_MS ? (int)left : HTTP_SLEEP_MAX_MS;
 }
 
-/* The time is read before the answers are: one that has come by then was in time, however late we
- * are ourselves. libcurl's own clock would not look for it. */
+/* The time is read before the answers: one that has arrived by then was in time, however late this
+ * thread is. libcurl's own timeout would not check for it. */
 static void *run(void *arg) {
     struct http_pool *pool = arg;
     int running;
@@ -331,7 +333,7 @@ static void *run(void *arg) {
     return NULL;
 }
 
-/* ---- the outside ---- */
+/* ---- creation, and calls from any thread ---- */
 
 static void wake(void *arg) {
     struct http_pool *pool = arg;

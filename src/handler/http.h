@@ -11,14 +11,15 @@ struct http_pool;
 struct http_options {
     struct bytes url;
     int64_t timeout_ms;
-    const struct rule_header *headers; /* sent with every call; they win over the message's own */
+    const struct rule_header *headers; /* sent with every call; they override the message's own */
     size_t header_count;
     struct bytes ca_file; /* empty: the system's */
-    struct bytes secret;  /* every request is signed with it (http_signature.h); empty: none is */
+    struct bytes
+        secret; /* key of the signature of every request (http_signature.h); empty: not signed */
 };
 
 struct http_pool *http_pool_new(struct clock *clock, struct bytes version);
-/* After all its handlers. */
+/* After all its handlers were freed. */
 void http_pool_free(struct http_pool *pool);
 /* Copies the options. */
 struct handler *http_new(struct http_pool *pool, const struct http_options *options);

@@ -1,10 +1,13 @@
+/* http_answer: see the header. */
 #include "handler/http_answer.h"
+
+#include <assert.h>
 
 #include "handler/batch_answer.h"
 #include "handler/response.h"
 #include "handler/text.h"
 
-/* What is in no row ended after a connection stood, without an answer that can be read: a reset. */
+/* Other codes mean that the connection was established, but no usable answer came: a reset. */
 static const struct {
     CURLcode code;
     enum kind kind;
@@ -47,6 +50,7 @@ void http_answer_free(struct http_answer *answer) {
 
 static size_t on_body(char *data, size_t size, size_t count, void *arg) {
     struct http_answer *answer = arg;
+    assert(answer->body.len <= answer->keep);
     size_t len = size * count;
     size_t room = answer->keep - answer->body.len;
     buf_put(&answer->body, data, len < room ? len : room);
@@ -81,7 +85,7 @@ bool http_answer_stale(CURL *easy, CURLcode code) {
            number_of(easy, CURLINFO_HEADER_SIZE) == 0;
 }
 
-/* All of them, as far as the arena's list goes. */
+/* At most RESPONSE_HEADERS_MAX headers. */
 static size_t collect_headers(CURL *easy, struct arena *arena, struct rule_header **out) {
     struct rule_header *headers = arena_alloc(arena, RESPONSE_HEADERS_MAX * sizeof *headers);
     size_t count = 0;
@@ -99,14 +103,14 @@ static bool has_header(CURL *easy, const char *name) {
     return curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK;
 }
 
-/* A 2xx of which nothing more is asked and that says nothing more: the common case. */
+/* A 2xx without special headers, of which no answer is wanted: the common case. */
 static bool is_plain_success(const struct http_answer *answer, CURL *easy) {
     return number_of(easy, CURLINFO_RESPONSE_CODE) / 100 == 2 &&
            answer->keep != HTTP_ANSWER_WHOLE_MAX && !has_header(easy, "Impound-Verdict") &&
            !has_header(easy, "Impound-Version") && !has_header(easy, "Impound-Instance");
 }
 
-/* Where the whole of it is wanted, a 2xx brings itself along, also one that is no success. */
+/* If the whole answer is wanted, every 2xx is passed on with it, even one that is not a success. */
 static void read_response(const struct http_answer *answer, CURL *easy, struct wall now,
                           struct arena *arena, struct outcome *out) {
     struct rule_header *headers;
@@ -134,7 +138,7 @@ static void read_response(const struct http_answer *answer, CURL *easy, struct w
     out->answer_status = response.status;
 }
 
-/* A refusal whose body broke off is still that refusal; a 2xx that broke off promises nothing. */
+/* An error status with a truncated body still counts; a truncated 2xx does not. */
 static bool is_answered(const struct http_answer *answer, CURL *easy, CURLcode code) {
     if (code == CURLE_OK || (answer->cut && code == CURLE_WRITE_ERROR))
         return true;
@@ -150,14 +154,15 @@ void http_answer_outcome(const struct http_answer *answer, CURL *easy, CURLcode 
     }
     out->kind = kind_of(code);
     const char *text = answer->error[0] ? answer->error : curl_easy_strerror(code);
-    if (code == CURLE_ABORTED_BY_CALLBACK) /* the request was not sent a second time */
+    if (code == CURLE_ABORTED_BY_CALLBACK) /* before_send refused to send the request twice */
         text = "connection closed without an answer";
     out->error_message = bytes_clip(text_safe(bytes_of(text), arena), OUTCOME_MESSAGE_MAX);
 }
 
-/* Of a list that was not read to its end nobody knows what else it says. */
+/* A truncated list cannot be trusted. */
 void http_answer_items(const struct http_answer *answer, struct task task, struct arena *arena,
                        struct outcome *whole, struct outcome *items) {
+    assert(task.group);
     if (answer->received > answer->keep ||
         !batch_answer_parse(buf_view(&answer->body), task, arena, items))
         batch_answer_distrust(whole);

@@ -1,3 +1,4 @@
+/* http_phrase: reason phrases. */
 #include "handler/http_phrase.h"
 
 #include <stddef.h>

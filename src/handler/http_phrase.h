@@ -1,8 +1,8 @@
-/* http_phrase: what an HTTP status is called (RFC 9110 and its neighbours). */
+/* http_phrase: the reason phrase of an HTTP status (RFC 9110 and others). */
 #ifndef HANDLER_HTTP_PHRASE_H
 #define HANDLER_HTTP_PHRASE_H
 
-/* NULL when the status has no name that is widely known. */
+/* NULL: no well-known phrase. */
 const char *http_phrase(int status);
 
 #endif

@@ -1,3 +1,4 @@
+/* http_request: see the header. */
 #include "handler/http_request.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@ enum {
 
 #define OUR_PREFIX BYTES("Impound-")
 
-/* They frame or route the request, which is libcurl's work, or say what the call says already. */
+/* Headers that frame or route the request, which is libcurl's work, or that the call already
+ * determines. */
 static const char *const reserved[] = {
     "Connection",
     "Content-Length",
@@ -77,9 +79,9 @@ static struct curl_slist *add(struct curl_slist *list, struct bytes name, struct
     return list;
 }
 
-/* ---- values that are no text ---- */
+/* ---- binary values ---- */
 
-/* Names of the headers that were sent as base64: the value of Impound-Base64. */
+/* Names of the headers sent as base64: the value of Impound-Base64. */
 struct encoded_names {
     char text[HTTP_ENCODED_NAMES_MAX];
     struct buf list;
@@ -91,7 +93,7 @@ static void encoded_add(struct encoded_names *names, struct bytes name) {
     buf_bytes(&names->list, name);
 }
 
-/* A value that a header cannot carry, or that is no text, is sent as base64. */
+/* A value that is not UTF-8, or not allowed in a header, is sent as base64. */
 static struct curl_slist *add_any(struct curl_slist *list, struct bytes name, struct bytes value,
                                   struct encoded_names *names) {
     if (bytes_is_utf8(value) && http_field_is_value(bytes_trim(value)))
@@ -133,7 +135,7 @@ static struct curl_slist *add_call(struct curl_slist *list, const struct call *c
     return list;
 }
 
-/* What differs from message to message stands in the body. */
+/* Facts of the single messages are in the body. */
 static struct curl_slist *add_group(struct curl_slist *list, const struct call_group *group) {
     uint32_t attempt = 0;
     for (size_t i = 0; i < group->count; i++)
@@ -152,7 +154,7 @@ static struct curl_slist *add_ours(struct curl_slist *list, struct task task,
     return task.call ? add_call(list, task.call, names) : add_group(list, task.group);
 }
 
-/* Without one, libcurl would call the body a form. */
+/* Without one, libcurl would declare the body a form. */
 static struct curl_slist *add_content_type(struct curl_slist *list, struct bytes content_type) {
     content_type = bytes_trim(content_type);
     if (content_type.len == 0 || !http_field_is_value(content_type))
@@ -171,7 +173,7 @@ static struct curl_slist *add_own(struct curl_slist *list, const struct call *ca
     return list;
 }
 
-/* Of a batch it is the same for all of its messages: the configuration sees to that. */
+/* For a batch the value is the same for all messages: the configuration ensures that. */
 static struct curl_slist *add_fixed(struct curl_slist *list, const struct call *call,
                                     const struct rule_header *header, struct encoded_names *names) {
     struct buf value;

@@ -1,6 +1,6 @@
-/* http_request: the headers of one request, and the body of one that carries several messages. A
- * message's headers are a stranger's words, so nothing in them may end a line, frame the request,
- * or pass for a header of ours. */
+/* http_request: the headers of a request, and the body of one with several messages. A message's
+ * headers are untrusted: nothing in them may end a line, frame the request, or pass for a header of
+ * ours. */
 #ifndef HANDLER_HTTP_REQUEST_H
 #define HANDLER_HTTP_REQUEST_H
 
@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "handler/task.h"
 
-/* Ours, then the message's own, then `fixed`, which win over the message's. What cannot be sent as
- * a header is left out; of several messages the headers stand in the body. The caller frees it with
+/* Our headers, then the message's own, then `fixed`, which override the message's. A header that
+ * cannot be sent is left out; for several messages the headers are in the body. Free with
  * curl_slist_free_all. */
 struct curl_slist *http_request_headers(struct task task, const struct rule_header *fixed,
                                         size_t fixed_count);

@@ -1,3 +1,4 @@
+/* http_signature: see the header. */
 #include "handler/http_signature.h"
 
 #include <sodium.h>

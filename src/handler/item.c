@@ -1,3 +1,4 @@
+/* item: see the header. */
 #include "handler/item.h"
 
 #include "core/envelope.h"
@@ -25,7 +26,7 @@ void item_put(struct json_out *out, const struct call *call) {
     json_close(out, '}');
 }
 
-/* A line break in checked JSON stands between tokens: inside strings it is escaped. */
+/* A line break in valid JSON is between tokens, since strings escape it. */
 void item_put_line(struct json_out *out, const struct call *call) {
     size_t from = out->buf->len;
     item_put(out, call);

@@ -1,6 +1,6 @@
-/* Every known shape is an object that says type, message and stack under one of a few names,
+/* problem: every known format is an object with type, message and stack under one of a few names,
  * possibly wrapped: in a list, under "error", under "errors". So the reader unwraps first, then
- * looks the names up in three tables; the inner object is asked before the outer one. */
+ * looks the names up in three tables; inner objects take precedence. */
 #include "handler/problem.h"
 
 #include "base/ascii.h"
@@ -10,8 +10,8 @@
 #include "handler/retry_after.h"
 #include "handler/text.h"
 
-enum { PROBLEM_WRAPS_MAX = 4 };                  /* wrappers that are opened, one inside another */
-#define DELAY_MAX_MS (INT64_C(1000) * INT32_MAX) /* a longer delay is a mistake */
+enum { PROBLEM_WRAPS_MAX = 4 };                  /* levels of wrappers */
+#define DELAY_MAX_MS (INT64_C(1000) * INT32_MAX) /* a longer delay counts as a mistake */
 
 /* First match wins. "type" is not here: it may be a URI, see type_of. */
 static const char *const type_names[] = {"error_type", "errorType", "__type", "code",
@@ -21,7 +21,7 @@ static const char *const message_names[] = {"message", "error_message", "errorMe
                                             "msg",     "title",         NULL};
 static const char *const stack_names[] = {"stack_trace", "stack", "trace", "stackTrace", NULL};
 static const char *const wrapper_names[] = {"error", "errors", "detail", "message", NULL};
-/* Types that say no more than the status does: a code beside them says more. */
+/* Types that add nothing to the status: a code beside them is more precise. */
 static const char *const vague_types[] = {"invalid_request_error", "requests", "tokens",
                                           "image_generation_user_error", NULL};
 
@@ -41,7 +41,7 @@ static struct bytes first_string(struct json object, const char *const *names,
     return BYTES_NONE;
 }
 
-/* "https://errors.example/out-of-credit/" → "out-of-credit"; "about:blank" says nothing. */
+/* "https://errors.example/out-of-credit/" → "out-of-credit"; "about:blank" is no type. */
 static struct bytes last_segment(struct bytes type) {
     if (bytes_is(type, "about:blank"))
         return BYTES_NONE;
@@ -61,9 +61,8 @@ static bool is_vague(struct bytes type) {
     return false;
 }
 
-/* {"type":"invalid_request_error","code":"model_not_found"}; a code that is a number says nothing.
- */
-static struct bytes clearer(struct json object, struct bytes type, struct arena *arena) {
+/* {"type":"invalid_request_error","code":"model_not_found"}; a numeric code adds nothing. */
+static struct bytes more_precise(struct json object, struct bytes type, struct arena *arena) {
     struct bytes code;
     if (is_vague(type) && string_member(object, "code", arena, &code) &&
         !ascii_is_digit(code.ptr[0]))
@@ -71,7 +70,7 @@ static struct bytes clearer(struct json object, struct bytes type, struct arena 
     return type;
 }
 
-/* {"metadata":{"flagged_input":"…","reasons":[…]}}: OpenRouter says so beside a 403. */
+/* {"metadata":{"flagged_input":"…","reasons":[…]}}: OpenRouter sends this with a 403. */
 static bool is_moderated(struct json object) {
     struct json metadata, flagged;
     return json_get(object, "metadata", &metadata) && metadata.type == JSON_OBJECT &&
@@ -83,7 +82,7 @@ static struct bytes type_of(struct json object, struct arena *arena) {
     if (is_moderated(object))
         return BYTES("moderation");
     if (string_member(object, "type", arena, &type))
-        type = clearer(object, last_segment(type), arena);
+        type = more_precise(object, last_segment(type), arena);
     if (type.len == 0)
         type = first_string(object, type_names, arena);
     if (type.len == 0)
@@ -94,7 +93,7 @@ static struct bytes type_of(struct json object, struct arena *arena) {
     return type;
 }
 
-/* {"error":"text"}: with a message beside it, the text is the type. */
+/* {"error":"text"}: if there is also a message, the text is the type. */
 static void read_error_text(struct json object, struct arena *arena, struct problem *out) {
     struct bytes text;
     if (!string_member(object, "error", arena, &text))
@@ -105,7 +104,7 @@ static void read_error_text(struct json object, struct arena *arena, struct prob
         out->error_type = text;
 }
 
-/* Fills what is still empty. */
+/* Fills the members that are still empty. */
 static void read_object(struct json object, struct arena *arena, struct problem *out) {
     if (out->error_type.len == 0)
         out->error_type = type_of(object, arena);
@@ -146,8 +145,8 @@ static int64_t retry_after_ms(struct json object, struct arena *arena) {
     return -1;
 }
 
-/* A layer between the outermost object and the error itself may know its type, and when to come
- * again: {"error":{"status":"RESOURCE_EXHAUSTED","errors":[{"message":"…"}]}}. */
+/* A layer between the outermost object and the error itself may have the type and the retry delay:
+ * {"error":{"status":"RESOURCE_EXHAUSTED","errors":[{"message":"…"}]}}. */
 static void read_between(struct json object, struct arena *arena, struct problem *out) {
     if (out->error_type.len == 0)
         out->error_type = type_of(object, arena);
@@ -172,7 +171,7 @@ static void read_json(struct json outer, struct arena *arena, struct problem *ou
         out->stack_trace = first_string(outer, stack_names, arena);
 }
 
-/* Clipping comes last: it needs UTF-8, and replacing bytes makes a text longer. */
+/* Clip last: clipping needs UTF-8, and replacing invalid bytes makes a text longer. */
 static struct bytes fit(struct bytes text, size_t max, struct arena *arena) {
     return bytes_clip(text_safe(text, arena), max);
 }

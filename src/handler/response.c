@@ -1,5 +1,7 @@
+/* response: see the header. */
 #include "handler/response.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/log.h"
@@ -12,13 +14,14 @@
 enum { STATUS_TOO_MANY_REQUESTS = 429 };
 
 struct bytes response_header(const struct response *response, const char *name) {
+    assert(name && (response->headers || response->header_count == 0));
     for (size_t i = 0; i < response->header_count; i++)
         if (bytes_eq_nocase(response->headers[i].name, bytes_of(name)))
             return bytes_trim(response->headers[i].value);
     return BYTES_NONE;
 }
 
-/* A limit resets all the time; only a refusal because of it is a reason to wait for that. */
+/* Rate-limit reset headers are on every answer; only after a 429 are they a reason to wait. */
 static int64_t retry_after_ms(const struct response *response, const struct problem *problem,
                               int status, struct wall now) {
     int64_t ms = retry_after_headers(response->headers, response->header_count, now);
@@ -37,7 +40,8 @@ static void read_verdict(const struct response *response, struct arena *arena,
     if (word.len == 0)
         return;
     if (!verdict_parse(word, &out->verdict) || out->verdict == VERDICT_FALLBACK) {
-        log_warn("Impound-Verdict: %.*s is none of retry, dlq, discard, halt; the rules decide",
+        log_warn("Impound-Verdict: unknown verdict \"%.*s\", expected retry, dlq, discard or halt; "
+                 "using the rules",
                  BYTES_ARG(bytes_clip(word, OUTCOME_TYPE_MAX)));
         return;
     }
@@ -46,7 +50,7 @@ static void read_verdict(const struct response *response, struct arena *arena,
         bytes_clip(text_safe(response_header(response, "Impound-Reason"), arena), OUTCOME_TYPE_MAX);
 }
 
-/* Clouds name the type in a header, and only there: "ThrottlingException:http://…". */
+/* Cloud services give the type only in a header: "ThrottlingException:http://…". */
 static struct bytes header_type(const struct response *response, struct arena *arena) {
     static const char *const names[] = {"x-amzn-ErrorType", "x-ms-error-code"};
     struct bytes type = BYTES_NONE;
@@ -56,7 +60,7 @@ static struct bytes header_type(const struct response *response, struct arena *a
     return bytes_clip(text_safe(type, arena), OUTCOME_TYPE_MAX);
 }
 
-/* For an answer without words. Numbers are masked in a fingerprint: the phrase keeps a 503 and a
+/* For an answer without a message. Numbers are masked in fingerprints: the phrase keeps a 503 and a
  * 400 apart. */
 static struct bytes own_words(int status, struct arena *arena) {
     char text[64];
@@ -65,7 +69,7 @@ static struct bytes own_words(int status, struct arena *arena) {
     return arena_dup(arena, bytes_of(text));
 }
 
-/* Which release of the consumer answered, and which of its processes. */
+/* Version and instance of the consumer that answered. */
 static void read_consumer(const struct response *response, struct arena *arena,
                           struct outcome *out) {
     out->version = bytes_clip(text_safe(response_header(response, "Impound-Version"), arena),

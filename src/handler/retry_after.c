@@ -1,14 +1,15 @@
+/* retry_after: parsers of delays. See the header. */
 #include "handler/retry_after.h"
 
 #include "base/ascii.h"
 
 enum {
-    FRACTION_DIGITS_MAX = 9,        /* further ones are cut off */
-    RESET_NAME_MAX = 128,           /* bytes of a header's name that are looked at */
-    UNIX_SECONDS_FROM = 1000000000, /* a larger number of seconds is a Unix time … */
+    FRACTION_DIGITS_MAX = 9,        /* further digits are dropped */
+    RESET_NAME_MAX = 128,           /* longer header names are ignored */
+    UNIX_SECONDS_FROM = 1000000000, /* larger numbers are Unix times … */
 };
 #define WHOLE_MAX    INT64_C(1000000000000000) /* of a number */
-#define UNIX_MS_FROM INT64_C(100000000000) /* … and one larger than this counts milliseconds */
+#define UNIX_MS_FROM INT64_C(100000000000)     /* … and from here on in milliseconds */
 
 /* ---- numbers and durations ---- */
 
@@ -54,7 +55,7 @@ static int64_t plus(int64_t a, int64_t b) {
 /* In units of `unit_ns`; rounded up to a millisecond. */
 static int64_t decimal_ms(struct decimal number, int64_t unit_ns) {
     double ns = ((double)number.whole + (double)number.nanos / 1e9) * (double)unit_ns;
-    if (ns >= 9e18) /* more than an int64_t has */
+    if (ns >= 9e18) /* more than an int64_t holds */
         return INT64_MAX;
     int64_t whole_ns = (int64_t)(ns + 0.5);
     return whole_ns / 1000000 + (whole_ns % 1000000 > 0);
@@ -91,7 +92,7 @@ static const struct {
     {BYTES("ns"), 1},
 };
 
-/* A unit ends where its word does: "m" is not the beginning of "maybe". */
+/* A unit must be a whole word: "m" is not the start of "maybe". */
 static bool take_unit(struct bytes *rest, int64_t *ns) {
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         struct bytes name = units[i].name, after = bytes_cut(*rest, name.len, rest->len);
@@ -195,8 +196,7 @@ static bool parse_reset(struct bytes text, struct wall now, int64_t *ms) {
     return true;
 }
 
-/* Where "reset" stands as a part of its own in the name of a header about a rate limit; its length:
- * it does not. */
+/* Position of "reset" as a part of a rate-limit header's name; name.len: none. */
 static size_t find_reset(struct bytes name) {
     struct bytes word = BYTES("reset");
     if (name.len > RESET_NAME_MAX || (!bytes_has_nocase(name, BYTES("ratelimit")) &&
@@ -213,7 +213,8 @@ static size_t find_reset(struct bytes name) {
 
 enum rest { REST_LEFT, REST_UNKNOWN, REST_NONE };
 
-/* What is left of the limit that `name` resets: the header with "remaining" in place of "reset". */
+/* The remaining quota of the limit that `name` resets: the header with "remaining" in place of
+ * "reset". */
 static enum rest rest_of(const struct rule_header *headers, size_t count, struct bytes name,
                          size_t at) {
     char memory[RESET_NAME_MAX + 16];

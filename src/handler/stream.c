@@ -1,6 +1,9 @@
-/* Hand-overs wait here for a worker. One that a worker died with has its end from that worker,
- * unless nothing of it was read: then the worker was ending anyway, nobody is blamed, and it waits
- * for the next one within the same attempt. */
+/* stream: a queue of hand-overs and a set of long-lived workers. When a worker dies with a
+ * hand-over, the hand-over fails with the worker's exit status, unless none of it was read: then
+ * the worker was about to end anyway, and the hand-over waits for the next worker within the same
+ * attempt.
+ *
+ * Everything runs on the exec pool's thread. */
 #include "handler/stream.h"
 
 #include <assert.h>
@@ -17,13 +20,13 @@ struct stream {
     uint32_t workers;
     uint64_t max_messages;
     struct arena arena;   /* holds the owner's texts */
-    struct list waiting;  /* tasks that no worker has */
-    struct list idle;     /* workers … */
-    struct list at_work;  /* … with a task … */
-    struct list on_leave; /* … and dismissed ones */
+    struct list waiting;  /* hand-overs without a worker */
+    struct list idle;     /* workers without a hand-over … */
+    struct list at_work;  /* … with one … */
+    struct list on_leave; /* … and dismissed ones, which end soon */
     uint32_t staff;       /* workers that are not dismissed */
-    uint32_t vain;        /* that ended in a row before they read anything */
-    int64_t backoff_ms;   /* before the next one is started */
+    uint32_t vain;        /* consecutive workers that ended before they read a message */
+    int64_t backoff_ms;   /* delay before the next start */
     struct exec_timer again;
     bool leaving;
 };
@@ -44,7 +47,7 @@ static void end_task(struct stream *stream, struct stream_task *task, struct out
     free(task);
 }
 
-/* No worker can be had: for the program's fault, or for want of room in the machine. */
+/* No worker can be started: the program cannot run, or the machine lacks resources. */
 static void end_waiting(struct stream *stream, const struct outcome *why) {
     while (!list_empty(&stream->waiting)) {
         struct outcome outcome = *why;
@@ -55,7 +58,7 @@ static void end_waiting(struct stream *stream, const struct outcome *why) {
 
 /* ---- starting workers ---- */
 
-static void hold_off(struct stream *stream) {
+static void delay_start(struct stream *stream) {
     stream->backoff_ms = stream->backoff_ms
                              ? duration_doubled(stream->backoff_ms, STREAM_BACKOFF_LAST_MS)
                              : STREAM_BACKOFF_FIRST_MS;
@@ -63,15 +66,15 @@ static void hold_off(struct stream *stream) {
                         mono_after(exec_pool_now(stream->user.pool), stream->backoff_ms));
 }
 
-static bool holds_off(const struct stream *stream) {
+static bool is_start_delayed(const struct stream *stream) {
     return stream->again.node.index != 0;
 }
 
-static void on_unborn(struct stream *stream, int trouble) {
+static void on_start_failed(struct stream *stream, int trouble) {
     struct arena arena;
     struct outcome why;
     arena_init_heap(&arena, 1024);
-    hold_off(stream);
+    delay_start(stream);
     bool passes = exec_pool_may_pass(trouble);
     if (passes)
         exec_report_no_room(stream->timeout_ms, trouble, &arena, &why);
@@ -82,13 +85,13 @@ static void on_unborn(struct stream *stream, int trouble) {
     arena_free(&arena);
 }
 
-static struct stream_worker *hire(struct stream *stream) {
+static struct stream_worker *start_worker(struct stream *stream) {
     int trouble;
-    if (stream->staff >= stream->workers || holds_off(stream))
+    if (stream->staff >= stream->workers || is_start_delayed(stream))
         return NULL;
     struct stream_worker *worker = stream_worker_new(&stream->owner, &trouble);
     if (!worker) {
-        on_unborn(stream, trouble);
+        on_start_failed(stream, trouble);
         return NULL;
     }
     stream->staff++;
@@ -97,10 +100,10 @@ static struct stream_worker *hire(struct stream *stream) {
 
 static struct stream_worker *free_worker(struct stream *stream) {
     struct list *node = list_pop_front(&stream->idle);
-    return node ? CONTAINER_OF(node, struct stream_worker, link) : hire(stream);
+    return node ? CONTAINER_OF(node, struct stream_worker, link) : start_worker(stream);
 }
 
-static void give_out(struct stream *stream) {
+static void assign_tasks(struct stream *stream) {
     struct stream_worker *worker;
     while (!list_empty(&stream->waiting) && (worker = free_worker(stream))) {
         struct list *node = list_pop_front(&stream->waiting);
@@ -111,19 +114,20 @@ static void give_out(struct stream *stream) {
 }
 
 static void on_again(struct exec_timer *timer) {
-    give_out(CONTAINER_OF(timer, struct stream, again));
+    assign_tasks(CONTAINER_OF(timer, struct stream, again));
 }
 
-/* ---- what becomes of workers ---- */
+/* ---- workers ---- */
 
 static void dismiss(struct stream *stream, struct stream_worker *worker) {
+    assert(stream->staff > 0 && !worker->dismissed);
     stream->staff--;
     list_remove(&worker->link);
     list_push_back(&stream->on_leave, &worker->link);
     stream_worker_dismiss(worker);
 }
 
-/* One whose process has ended, or is killed, is not given anything more: it is gone soon. */
+/* A worker whose process has ended, or was killed, gets nothing more. */
 static void rest_worker(struct stream *stream, struct stream_worker *worker) {
     if (worker->run.ended || worker->breach)
         return;
@@ -142,10 +146,10 @@ static void on_answered(struct stream_worker *worker, struct stream_task *task,
     stream->backoff_ms = 0;
     rest_worker(stream, worker);
     end_task(stream, task, whole, items);
-    give_out(stream);
+    assign_tasks(stream);
 }
 
-/* The worker died with the task in its hands. */
+/* The worker ended while it had the hand-over. */
 static void report_end(const struct stream_worker *worker, int64_t timeout_ms, struct arena *arena,
                        struct outcome *out) {
     struct exec_end end = worker->run.end;
@@ -172,7 +176,9 @@ static void on_vain(struct stream *stream, struct stream_worker *worker, struct 
     end_waiting(stream, &why);
 }
 
-static void lose_task(struct stream *stream, struct stream_worker *worker, struct arena *arena) {
+static void end_lost_task(struct stream *stream, struct stream_worker *worker,
+                          struct arena *arena) {
+    assert(worker->task);
     struct stream_task *task = worker->task;
     if (!was_killed(worker) && stream_worker_ignored_task(worker)) {
         list_push_front(&stream->waiting, &task->waiting);
@@ -185,37 +191,39 @@ static void lose_task(struct stream *stream, struct stream_worker *worker, struc
     end_task(stream, task, &outcome, NULL);
 }
 
-static void retire(struct stream *stream) {
+static void destroy(struct stream *stream) {
+    assert(stream->leaving && list_empty(&stream->waiting));
     arena_free(&stream->arena);
     exec_pool_clear_timer(stream->user.pool, &stream->again);
     exec_pool_left(stream->user.pool);
     free(stream);
 }
 
-static bool is_deserted(const struct stream *stream) {
+static bool is_unused(const struct stream *stream) {
     return stream->leaving && stream->staff == 0 && list_empty(&stream->on_leave);
 }
 
-/* A worker that came to an end by itself between two tasks is not held against anybody. */
+/* A worker that ended by itself between two hand-overs fails nothing. */
 static void on_gone(struct stream_worker *worker) {
     struct stream *stream = of_worker(worker);
     struct arena arena;
     arena_init_heap(&arena, 1024);
     if (!worker->dismissed) {
+        assert(stream->staff > 0);
         stream->staff--;
-        hold_off(stream);
+        delay_start(stream);
     }
     if (worker->task)
-        lose_task(stream, worker, &arena);
+        end_lost_task(stream, worker, &arena);
     stream_worker_free(worker);
     arena_free(&arena);
-    if (is_deserted(stream))
-        retire(stream);
+    if (is_unused(stream))
+        destroy(stream);
     else
-        give_out(stream);
+        assign_tasks(stream);
 }
 
-/* ---- orders, on the pool's thread ---- */
+/* ---- orders ---- */
 
 static void begin_task(struct exec_user *user, struct task what) {
     struct stream *stream = CONTAINER_OF(user, struct stream, user);
@@ -223,7 +231,7 @@ static void begin_task(struct exec_user *user, struct task what) {
     task->began = exec_pool_now(user->pool);
     desk_enter(exec_pool_desk(user->pool), &task->entry, what);
     list_push_back(&stream->waiting, &task->waiting);
-    give_out(stream);
+    assign_tasks(stream);
 }
 
 static struct stream_worker *worker_of(struct stream *stream, const struct stream_task *task) {
@@ -252,11 +260,11 @@ static void leave(struct exec_user *user) {
     stream->leaving = true;
     while (!list_empty(&stream->idle))
         dismiss(stream, CONTAINER_OF(stream->idle.next, struct stream_worker, link));
-    if (is_deserted(stream))
-        retire(stream);
+    if (is_unused(stream))
+        destroy(stream);
 }
 
-/* ---- the outside ---- */
+/* ---- creation ---- */
 
 static const struct handler_vtable stream_vtable = {
     .kind = "stream",

@@ -6,15 +6,15 @@
 #include "handler/exec.h"
 
 enum {
-    STREAM_BACKOFF_FIRST_MS = 100,      /* before a worker that died is replaced; doubles … */
-    STREAM_BACKOFF_LAST_MS = 30 * 1000, /* … up to this; an answer sets it back */
-    STREAM_VAIN_MAX = 5, /* workers in a row that ended before they read a message: the program
-                          * cannot be run */
+    STREAM_BACKOFF_FIRST_MS = 100,      /* delay before a dead worker is replaced; doubles … */
+    STREAM_BACKOFF_LAST_MS = 30 * 1000, /* … up to this; an answer resets it */
+    STREAM_VAIN_MAX =
+        5, /* consecutive workers that ended before they read a message: the program cannot run */
 };
 
 struct stream_options {
     struct exec_options exec;
-    uint32_t workers;      /* processes at once; each is started when it is needed */
+    uint32_t workers;      /* maximum of processes; each is started when needed */
     uint64_t max_messages; /* hand-overs until a worker is replaced; 0: never */
 };
 

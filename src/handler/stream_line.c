@@ -1,3 +1,4 @@
+/* stream_line: see the header. */
 #include "handler/stream_line.h"
 
 #include "handler/batch_answer.h"

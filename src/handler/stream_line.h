@@ -1,4 +1,4 @@
-/* stream_line: the two lines of a stream worker's conversation (docs/stream.md). Pure.
+/* stream_line: the request and answer lines of a stream worker (docs/stream.md). Pure.
  *
  *   to the worker    {"id","queue",…,"body"}              one message (item.h)
  *                    {"batch":7,"messages":[{…},{…}]}     several
@@ -12,13 +12,13 @@
 #include "base/buf.h"
 #include "handler/task.h"
 
-enum { STREAM_ANSWER_MAX = 4 << 20 }; /* bytes of an answer's line */
+enum { STREAM_ANSWER_MAX = 4 << 20 }; /* bytes of an answer line */
 
-/* With the line break; `batch` tells one group's line from another's. */
+/* With the line break; `batch` is the number of a group. */
 void stream_line_put(struct task task, uint64_t batch, struct buf *out);
-/* Reads the answer to that line. NULL, or what is wrong with it. `items` has room for each of the
- * task's calls and is filled when the task is a group and `whole` is OK. Texts are borrowed from
- * the line and the arena (heap). */
+/* Reads the answer to that line. Returns NULL, or the error. `items` has room for each of the
+ * task's calls and is filled if the task is a group and `whole` is OK. Texts are borrowed from the
+ * line and the arena (heap). */
 const char *stream_line_read(struct bytes line, struct task task, uint64_t batch,
                              struct arena *arena, struct outcome *whole, struct outcome *items);
 

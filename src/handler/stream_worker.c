@@ -1,5 +1,8 @@
+/* stream_worker: see the picture in the header. A worker that violates the protocol (`breach`) is
+ * killed, and its hand-over fails with the violation. */
 #include "handler/stream_worker.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +16,22 @@ static struct stream_worker *of_run(struct exec_run *run) {
     return CONTAINER_OF(run, struct stream_worker, run);
 }
 
-/* ---- what it says ---- */
+/* ---- its output ---- */
 
-static const char unasked[] = "it wrote something without having been given a message";
+static const char unasked[] = "it wrote output without having been given a message";
 
-/* One that was idle must not be given a task while it dies. */
+/* Kills the worker. An idle worker leaves its list, so that it gets no task while it ends. */
 static void breach(struct stream_worker *worker, const char *what) {
     if (!worker->task)
         list_remove(&worker->link);
-    log_warn("stream worker %s, process %ld: %s; it is killed", worker->owner->argv[0],
+    log_warn("stream worker %s (pid %ld): %s; killing it", worker->owner->argv[0],
              (long)worker->run.pid, what);
     worker->breach = what;
     exec_run_stop(&worker->run, EXEC_STOP_CANCEL);
 }
 
 static void take_answer(struct stream_worker *worker, bool goes_on) {
+    assert(worker->task);
     struct stream_task *task = worker->task;
     struct arena arena;
     struct outcome whole;
@@ -47,7 +51,7 @@ static void take_answer(struct stream_worker *worker, bool goes_on) {
     arena_free(&arena);
 }
 
-/* Text after the line's end was written before anything more was asked for. */
+/* Text after the end of the line was written before the next request. */
 static void hear(struct exec_run *run, struct bytes text) {
     struct stream_worker *worker = of_run(run);
     if (worker->dismissed || worker->breach || run->end.stop != EXEC_STOP_NONE)
@@ -76,7 +80,7 @@ static void wait_for_exit(struct stream_worker *worker, int64_t ms) {
     exec_pool_set_timer(pool, &worker->timer, mono_after(exec_pool_now(pool), ms));
 }
 
-/* What it has answered by now was in time: we may be late ourselves. */
+/* An answer that is in the pipe by now was in time: we may be late ourselves. */
 static void on_overdue(struct stream_worker *worker) {
     uint64_t given = worker->given;
     exec_run_hear(&worker->run);
@@ -98,6 +102,7 @@ static void on_timer(struct exec_timer *timer) {
 }
 
 void stream_worker_dismiss(struct stream_worker *worker) {
+    assert(!worker->task && !worker->dismissed);
     worker->dismissed = true;
     exec_run_hush(&worker->run);
     wait_for_exit(worker, STREAM_WORKER_EXIT_MS);
@@ -111,7 +116,7 @@ bool stream_worker_ignored_task(const struct stream_worker *worker) {
     return worker->run.unread >= worker->line.len;
 }
 
-/* ---- its work ---- */
+/* ---- its hand-overs ---- */
 
 struct stream_worker *stream_worker_new(const struct stream_owner *owner, int *trouble) {
     struct stream_worker *worker = memory_new(sizeof *worker);
@@ -137,6 +142,7 @@ struct stream_worker *stream_worker_new(const struct stream_owner *owner, int *t
 
 void stream_worker_give(struct stream_worker *worker, struct stream_task *task,
                         int64_t timeout_ms) {
+    assert(!worker->task && !worker->dismissed && !worker->breach);
     struct exec_pool *pool = worker->owner->pool;
     worker->task = task;
     worker->given++;

@@ -1,5 +1,7 @@
+/* tail: a ring buffer. See the header. */
 #include "handler/tail.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +23,7 @@ void tail_put(struct tail *tail, struct bytes text) {
 }
 
 struct bytes tail_text(const struct tail *tail, struct arena *arena) {
+    assert(tail->len <= TAIL_MAX && tail->end < TAIL_MAX);
     if (tail->len == 0)
         return BYTES_NONE;
     char *text = arena_alloc(arena, tail->len);

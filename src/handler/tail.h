@@ -1,4 +1,4 @@
-/* tail: the last bytes of a stream that may be of any length. */
+/* tail: keeps the last bytes of a stream of any length. */
 #ifndef HANDLER_TAIL_H
 #define HANDLER_TAIL_H
 
@@ -8,8 +8,8 @@ enum { TAIL_MAX = 64 * 1024 }; /* bytes kept */
 
 /* A zeroed tail is empty. */
 struct tail {
-    char *ring; /* TAIL_MAX bytes, once something came */
-    size_t end; /* where the next byte goes */
+    char *ring; /* TAIL_MAX bytes, allocated on first use */
+    size_t end; /* position of the next byte */
     size_t len;
 };
 
@@ -17,6 +17,6 @@ void tail_put(struct tail *tail, struct bytes text);
 /* In order, in the arena. */
 struct bytes tail_text(const struct tail *tail, struct arena *arena);
 void tail_clear(struct tail *tail); /* keeps the memory */
-void tail_free(struct tail *tail);  /* it is then empty */
+void tail_free(struct tail *tail);  /* leaves it empty */
 
 #endif

@@ -1,10 +1,15 @@
+/* task: see the header. */
 #include "handler/task.h"
 
+#include <assert.h>
+
 size_t task_count(struct task task) {
+    assert(!task.call != !task.group);
     return task.call ? 1 : task.group->count;
 }
 
 struct call *task_at(struct task task, size_t index) {
+    assert(index < task_count(task));
     return task.call ? task.call : task.group->calls[index];
 }
 

@@ -1,4 +1,4 @@
-/* task: one hand-over, of one message or of several, so that handlers carry both out in one way. */
+/* task: one hand-over, of one message or of several, so that handlers treat both alike. */
 #ifndef HANDLER_TASK_H
 #define HANDLER_TASK_H
 
@@ -12,7 +12,7 @@ struct task {
 
 size_t task_count(struct task task);
 struct call *task_at(struct task task, size_t index);
-/* What tells this task from all others that are under way. */
+/* A pointer that is unique among the tasks in flight. */
 const void *task_identity(struct task task);
 /* Calls `done`. `items` as in struct call_group; a task of one call has none. */
 void task_end(struct task task, const struct outcome *whole, const struct outcome *items);

@@ -1,3 +1,4 @@
+/* text: see the header. */
 #include "handler/text.h"
 
 #include <string.h>
