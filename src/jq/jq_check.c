@@ -1,5 +1,7 @@
+/* jq_check: waits for the pool's answer on a condition variable. */
 #include "jq/jq_check.h"
 
+#include <assert.h>
 #include <pthread.h>
 
 struct check {
@@ -25,6 +27,7 @@ static void check_done(struct jq_job *job, enum status status, bool truthy, stru
 }
 
 enum status jq_check(struct jq *jq, struct bytes program, struct err *err) {
+    assert(jq);
     struct check check = {.job = {.program = program, .input = BYTES_NONE, .done = check_done}};
     check.job.arg = &check;
     pthread_mutex_init(&check.mutex, NULL);

@@ -1,3 +1,4 @@
+/* jq_exact: marks numbers on the way into jq, and removes the marks on the way out. */
 #include "jq/jq_exact.h"
 
 #include <assert.h>
@@ -11,7 +12,7 @@
 #include "jq/jq_prelude.h"
 
 enum {
-    MARK_TELLTALE = 8, /* jq clips values in its errors: so much of a mark is always left */
+    MARK_TELLTALE = 8, /* jq truncates values in its errors; this much of a mark always remains */
     PATH_MAX_BYTES = 200,
     NUMBER_SHOWN_MAX = 80,
 };
@@ -38,12 +39,13 @@ static size_t string_end(struct bytes text, size_t at) {
 }
 
 static void put_marked(const struct jq_exact *exact, struct bytes number, struct buf *out) {
+    assert(number.len > 0);
     buf_printf(out, "\"%s", exact->mark);
     jq_number_put(number, out);
     buf_printf(out, "%s\"", exact->mark);
 }
 
-/* From `at`, the next number that is not plain; its length is 0 when there is none. */
+/* The next number from `at` on that is not plain; length 0: none. */
 static struct bytes next_inexact(struct bytes text, size_t at) {
     while (at < text.len) {
         char c = text.ptr[at];
@@ -84,7 +86,7 @@ struct lexer {
     struct bytes text;
     size_t at;
     struct buf *out;
-    bool marked; /* there may be marked numbers, whatever the input is */
+    bool marked; /* there may be marked numbers, even if the input has none */
 };
 
 static bool is_word(char c) {
@@ -113,7 +115,7 @@ static void copy_string(struct lexer *lexer) {
     }
 }
 
-/* Two of jq's functions make numbers of a text, which may be such numbers. */
+/* Two of jq's functions make numbers from text, which may need marks. */
 static void copy_word(struct lexer *lexer) {
     size_t end = lexer->at + 1;
     while (end < lexer->text.len && is_word(lexer->text.ptr[end]))
@@ -135,7 +137,7 @@ static void copy_number(struct lexer *lexer) {
         copy_to(lexer, lexer->at + number.len);
         return;
     }
-    /* A call, because jq folds operators on literals before any definition is looked at. */
+    /* A call, because jq folds operators on literals before it resolves definitions. */
     buf_str(lexer->out, "_im_literal(");
     put_marked(lexer->exact, number, lexer->out);
     buf_str(lexer->out, ")");
@@ -148,7 +150,7 @@ static bool number_starts(const struct lexer *lexer) {
     return rest.ptr[0] != '-' && jq_number_scan(rest) > 0;
 }
 
-/* To the end, or behind the parenthesis that closes. */
+/* Copies up to the end, or to the closing parenthesis. */
 static void copy_expression(struct lexer *lexer, bool to_paren) {
     while (lexer->at < lexer->text.len) {
         char c = lexer->text.ptr[lexer->at];
@@ -172,6 +174,7 @@ static void copy_expression(struct lexer *lexer, bool to_paren) {
 }
 
 static void put_prelude(const struct jq_exact *exact, struct buf *out) {
+    assert(strlen(exact->mark) == JQ_EXACT_MARK);
     for (const char *at = jq_prelude; *at; at++)
         if (*at == '~')
             buf_bytes(out, mark_of(exact));
@@ -192,9 +195,9 @@ void jq_exact_program(const struct jq_exact *exact, struct bytes program, bool i
     buf_free(&copy);
 }
 
-/* ---- what comes out ---- */
+/* ---- the output ---- */
 
-/* Whether the mark at the end of *out opens a string that is a value or a member's name. */
+/* Whether the mark at the end of *out starts a string that is a value or a member's name. */
 static bool opens_string(const struct buf *out) {
     if (out->len == 0 || out->ptr[out->len - 1] != '"')
         return false;
@@ -223,11 +226,11 @@ void jq_exact_output(const struct jq_exact *exact, struct bytes printed, struct 
 /* ---- errors ---- */
 
 struct search {
-    struct bytes number; /* in its one spelling */
+    struct bytes number; /* in canonical form */
     struct buf path;
 };
 
-/* Also as a text: tonumber makes a number of it. */
+/* Also true for a string, since tonumber makes a number of it. */
 static bool is_number(struct json value, struct bytes number) {
     char text[NUMBER_SHOWN_MAX];
     struct buf spelled;
@@ -275,7 +278,7 @@ static void put_place(struct bytes number, struct bytes input, struct buf *out) 
                    search.path.len ? search.path.ptr : ".");
 }
 
-/* The number that the error shows whole, else the first one of the input. */
+/* The number that the error shows in full, otherwise the first one of the input. */
 static struct bytes number_meant(const struct jq_exact *exact, struct bytes error,
                                  struct bytes input, struct buf *memory) {
     struct bytes mark = mark_of(exact);

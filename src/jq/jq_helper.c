@@ -1,7 +1,7 @@
-/* jq_helper: the other side of the pool, in a process of its own.
+/* jq_helper: the helper's side of the pool, in a process of its own.
  *
- * The pool has already emptied the environment and limited memory and core; what needs the loader
- * to be done first is limited here: no file can be opened or written from now on. */
+ * The pool has already emptied the environment and limited memory and core size. Limits that would
+ * stop the dynamic loader are set here: from now on no file can be opened or written. */
 #include "jq/jq_pool.h"
 
 #include <malloc.h>
@@ -21,7 +21,7 @@ enum {
     KEPT_PROGRAMS = 64,
     MS_A_SECOND = 1000,
     NS_A_MS = 1000000,
-    SHARE_IN_USE = 4, /* between two jobs at most a quarter of the memory is in use */
+    SHARE_IN_USE = 4, /* between two jobs at most a quarter of the memory may be in use */
 };
 
 static void forbid_files(void) {
@@ -30,8 +30,8 @@ static void forbid_files(void) {
         abort();
 }
 
-/* CPU time is counted over the process's life in whole seconds, so each part of a job moves the
- * limit on. */
+/* RLIMIT_CPU counts whole seconds since the start of the process, so each part of a job raises the
+ * limit. */
 static void allow_cpu(uint32_t ms) {
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
@@ -49,8 +49,8 @@ static timer_t new_timer(void) {
     return timer;
 }
 
-/* After so much CPU time SIGPROF ends this process; 0: never. A program computes and waits for
- * nothing: while it does not run it is the machine that is busy. */
+/* SIGPROF ends this process after so much CPU time; 0: never. CPU time instead of elapsed time, so
+ * that a busy machine does not fail a program, which itself never waits. */
 static void set_timer(timer_t timer, uint32_t ms) {
     struct itimerspec once = {
         .it_value = {.tv_sec = ms / MS_A_SECOND, .tv_nsec = ms % MS_A_SECOND * NS_A_MS}};
@@ -58,7 +58,7 @@ static void set_timer(timer_t timer, uint32_t ms) {
         abort();
 }
 
-/* libjq itself loses memory in some functions (`index` on a list, in 1.6). */
+/* libjq leaks memory in some functions (`index` on a list, in 1.6). */
 static bool has_grown_too_large(void) {
     struct rlimit most;
     struct mallinfo2 heap = mallinfo2();
@@ -66,8 +66,8 @@ static bool has_grown_too_large(void) {
            heap.uordblks + heap.hblkhd > most.rlim_cur / SHARE_IN_USE;
 }
 
-/* In one piece, so that the pool wakes once. */
-static bool tell(struct jq_answer head, struct bytes text) {
+/* In one write, so that the pool wakes once. */
+static bool send_answer(struct jq_answer head, struct bytes text) {
     struct buf whole;
     buf_init_heap(&whole, sizeof head + text.len);
     head.len = (uint32_t)text.len;
@@ -87,7 +87,7 @@ static bool run_timed(struct jq_run *run, const struct jq_request *request, time
     return ok;
 }
 
-/* False: there will be no more. */
+/* False: the helper exits. */
 static bool serve(struct jq_run *run, const struct jq_request *request, const char *memory,
                   timer_t timer) {
     struct bytes program = {memory, request->program_len};
@@ -99,7 +99,7 @@ static bool serve(struct jq_run *run, const struct jq_request *request, const ch
               (request->compile_only || run_timed(run, request, timer, &out, &truthy));
     struct bytes text = ok ? buf_view(&out) : bytes_clip(buf_view(&out), JQ_ERROR_MAX);
     struct jq_answer head = {.failed = !ok, .truthy = truthy, .last = has_grown_too_large()};
-    bool told = tell(head, text);
+    bool told = send_answer(head, text);
     buf_free(&out);
     return told && !head.last;
 }
@@ -109,7 +109,7 @@ int jq_helper_main(void) {
     timer_t timer = new_timer();
     struct jq_run *run = jq_run_new(KEPT_PROGRAMS);
     struct jq_request request;
-    bool going = tell((struct jq_answer){0}, BYTES_NONE);
+    bool going = send_answer((struct jq_answer){0}, BYTES_NONE);
     while (going && jq_wire_read(STDIN_FILENO, &request, sizeof request)) {
         size_t len = (size_t)request.program_len + request.input_len;
         char *memory = memory_new(len + 1);

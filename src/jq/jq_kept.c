@@ -1,3 +1,4 @@
+/* jq_kept: a cache of compiled programs, least recently used first out. */
 #include "jq/jq_kept.h"
 
 #include <assert.h>
@@ -21,7 +22,7 @@ struct entry {
 struct jq_kept {
     const struct jq_exact *exact;
     size_t max, count, compiled;
-    struct list entries; /* the one used last is first */
+    struct list entries; /* most recently used first */
 };
 
 struct jq_kept *jq_kept_new(const struct jq_exact *exact, size_t max) {
@@ -33,6 +34,7 @@ struct jq_kept *jq_kept_new(const struct jq_exact *exact, size_t max) {
 }
 
 static void forget(struct jq_kept *kept, struct entry *entry) {
+    assert(kept->count > 0);
     list_remove(&entry->link);
     kept->count--;
     jq_teardown(&entry->state);
@@ -54,13 +56,13 @@ size_t jq_kept_compiled(const struct jq_kept *kept) {
 
 /* ---- compiling ---- */
 
-/* Complaints show the program below them; logs, problems and terminals have one line for both. */
+/* Compiler messages span lines; logs, problems and terminals want one line. */
 static void put_on_one_line(struct buf *out, struct bytes text) {
     for (size_t i = 0; i < text.len; i++)
         buf_char(out, text.ptr[i] == '\n' ? ' ' : text.ptr[i]);
 }
 
-/* jq ends each complaint with a count of them, and asks command-line users about their quotes. */
+/* Skips jq's final count of errors, and its hint about shell quoting. */
 static void put_complaint(void *arg, jv message) {
     static const struct bytes question = {" (Unix shell quoting issues?)", 29};
     struct buf *out = arg;
@@ -99,11 +101,11 @@ static jq_state *compile(const char *source, struct buf *complaints) {
     if (!jq_compile(state, source))
         jq_teardown(&state);
     else
-        jq_set_error_cb(state, drop_message, NULL); /* it outlives `complaints` */
+        jq_set_error_cb(state, drop_message, NULL); /* the program outlives `complaints` */
     return state;
 }
 
-/* Complaints are about the program as its author wrote it, not about what we made of it. */
+/* Compiles the program as its author wrote it, for its error messages. */
 static void complain(struct bytes program, struct buf *out) {
     char *source = bytes_dup(program);
     jq_state *state = compile(source, out);
@@ -114,7 +116,7 @@ static void complain(struct bytes program, struct buf *out) {
     free(source);
 }
 
-/* NULL: *out says why. */
+/* NULL: *out has the error. */
 static jq_state *compile_exact(struct jq_kept *kept, struct bytes program, bool input_marked,
                                struct buf *out) {
     struct buf source, ignored;
@@ -130,7 +132,7 @@ static jq_state *compile_exact(struct jq_kept *kept, struct bytes program, bool 
     return state;
 }
 
-/* ---- keeping ---- */
+/* ---- the cache ---- */
 
 static struct entry *find(struct jq_kept *kept, uint64_t hash, struct bytes program,
                           bool input_marked) {
@@ -145,6 +147,7 @@ static struct entry *find(struct jq_kept *kept, uint64_t hash, struct bytes prog
 
 static void keep(struct jq_kept *kept, uint64_t hash, struct bytes program, bool input_marked,
                  jq_state *state) {
+    assert(kept->count <= kept->max);
     if (kept->count == kept->max)
         forget(kept, CONTAINER_OF(kept->entries.prev, struct entry, link));
     struct entry *entry = memory_new(sizeof *entry);

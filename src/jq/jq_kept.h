@@ -1,6 +1,5 @@
-/* jq_kept: programs that are compiled already, the ones used last. Compiling takes some 25 ms, most
- * of it for jq's own library, and running a small program some 2 µs; a compiled one takes a few
- * kilobytes. */
+/* jq_kept: a cache of compiled programs. Compiling takes some 25 ms, most of it for jq's own
+ * library, and running a small program some 2 µs; a compiled one takes a few kilobytes. */
 #ifndef JQ_JQ_KEPT_H
 #define JQ_JQ_KEPT_H
 
@@ -10,17 +9,17 @@
 
 struct jq_kept;
 
-/* Keeps at most so many, 1 or more. `exact` is borrowed until free. */
+/* Keeps at most `max` programs (at least 1). `exact` is borrowed until free. */
 struct jq_kept *jq_kept_new(const struct jq_exact *exact, size_t max);
 void jq_kept_free(struct jq_kept *kept);
-/* The program, ready to be started on an input with or without marked numbers; borrowed until the
- * next call. NULL: *out has the compiler's text. */
+/* The compiled program for an input with or without marked numbers; borrowed until the next call.
+ * NULL: *out has the compiler's message. */
 jq_state *jq_kept_get(struct jq_kept *kept, struct bytes program, bool input_marked,
                       struct buf *out);
-/* How many programs were compiled until now. */
+/* Number of programs compiled so far. */
 size_t jq_kept_compiled(const struct jq_kept *kept);
 
-/* This one is not to be run again. */
+/* Removes a program that must not be run again. */
 void jq_kept_drop(struct jq_kept *kept, const jq_state *state);
 
 #endif

@@ -1,5 +1,7 @@
+/* jq_number: see the header. */
 #include "jq/jq_number.h"
 
+#include <assert.h>
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,16 +10,17 @@
 #include "base/ascii.h"
 
 enum {
-    PLAIN_DIGITS = DBL_DIG,            /* so many digits always survive … */
-    PLAIN_EXPONENT = 300,              /* … at exponents well inside a double's range */
-    SHORTEST_DIGITS = DBL_DECIMAL_DIG, /* no double needs more */
+    PLAIN_DIGITS = DBL_DIG,            /* digits that a double always preserves … */
+    PLAIN_EXPONENT = 300,              /* … at exponents well inside its range */
+    SHORTEST_DIGITS = DBL_DECIMAL_DIG, /* enough for any double */
     TEXT_MAX = 40,
-    WHOLE_EXPONENT_MAX = 64, /* whole numbers up to so many digits are written out */
+    WHOLE_EXPONENT_MAX =
+        64, /* whole numbers up to so many digits are written without an exponent */
     EXPONENT_MAX = 1000000000,
 };
 
-/* ±0.d1d2d3… × 10^exponent, without zeroes at either end; zero has no digits. The digits are
- * counted, not copied: they stand in `from`, with a point perhaps among them. */
+/* ±0.d1d2d3… × 10^exponent, without leading or trailing zeroes; zero has no digits. The digits are
+ * counted, not copied: they are in `from`, possibly with a point among them. */
 struct decimal {
     bool negative;
     struct bytes from;
@@ -89,8 +92,9 @@ static struct decimal read_decimal(struct bytes number) {
     return d;
 }
 
-/* Calls for the digits in order, from the first that is not 0. */
+/* Appends `count` significant digits, starting with the one of index `from`. */
 static void put_digits(const struct decimal *d, size_t from, size_t count, struct buf *out) {
+    assert(from + count <= d->digits);
     size_t index = 0;
     bool started = false;
     for (size_t i = 0; i < d->from.len && index < from + count; i++) {
@@ -127,7 +131,7 @@ void jq_number_put(struct bytes number, struct buf *out) {
     }
 }
 
-/* The shortest text that reads back as the same double: what jq prints. */
+/* The shortest text that parses to the same double: what jq prints. */
 static void shortest_text(double value, char text[TEXT_MAX]) {
     for (int digits = 1; digits <= SHORTEST_DIGITS; digits++) {
         snprintf(text, TEXT_MAX, "%.*e", digits - 1, value);

@@ -1,10 +1,9 @@
 /* jq_pool: one manager thread, a few helper processes.
  *
- * start() queues the job and rings; everything else happens on the manager's thread, which alone
- * touches the helpers (jq_seat.h). Jobs wait until a helper is ready, so that nobody's time runs
- * while one starts. From the first job on there is one helper more than are at work, as far as the
- * pool allows: who is killed has a successor that is ready.
- */
+ * start() queues the job and wakes the manager; everything else happens on the manager's thread,
+ * which alone touches the helpers (jq_seat.h). Jobs wait until a helper is ready, so that a
+ * helper's start does not count as a program's time. From the first job on there is one helper more
+ * than are busy, within the pool's limit, so that a killed helper has a ready successor. */
 #include "jq/jq_pool.h"
 
 #include <assert.h>
@@ -29,9 +28,9 @@
 
 enum {
     HELPERS_MAX = 64,
-    SPARES = 1, /* helpers that are kept ready beside those at work */
+    SPARES = 1, /* helpers kept ready besides the busy ones */
     START_TRIES =
-        3, /* somebody else's kill may hit one that starts, so the first failure is not all */
+        3, /* a kill from outside may hit a starting helper, so one failure is not final */
     MS_A_SECOND = 1000,
     NS_A_MS = 1000000,
     REASON_MAX = 80,
@@ -41,8 +40,8 @@ enum {
 struct jq_ticket {
     struct list link;
     struct jq_job *job;
-    uint64_t program; /* its hash */
-    bool again;       /* its first helper was killed: this is its second and last */
+    uint64_t program; /* hash of the program */
+    bool again;       /* its first helper was killed: this is its second and last try */
 };
 
 struct pool {
@@ -54,9 +53,9 @@ struct pool {
     struct list waiting;
     size_t waiting_count;
     bool closing;
-    /* The manager's alone. */
-    bool used;                         /* there was a job */
-    size_t failed_starts;              /* in a row, since there was a new job or an answer */
+    /* Used by the manager's thread alone. */
+    bool used;                         /* there was at least one job */
+    size_t failed_starts;              /* consecutive, since the last new job or answer */
     struct jq_seat seats[HELPERS_MAX]; /* options.helpers of them */
 };
 
@@ -70,7 +69,7 @@ static struct mono now(void) {
     return (struct mono){t.tv_sec * MS_A_SECOND + t.tv_nsec / NS_A_MS};
 }
 
-/* ---- what other threads do ---- */
+/* ---- any thread ---- */
 
 static void ring(struct pool *pool) {
     uint64_t one = 1;
@@ -105,9 +104,10 @@ static void refuse(struct jq_ticket *ticket, struct bytes why) {
     finish(ticket, STATUS_INVALID, false, BYTES_NONE, &err);
 }
 
-/* ---- the waiting ---- */
+/* ---- the queue ---- */
 
 static void put_back(struct pool *pool, struct jq_ticket *ticket) {
+    assert(ticket->job);
     pthread_mutex_lock(&pool->mutex);
     list_push_front(&pool->waiting, &ticket->link);
     pool->waiting_count++;
@@ -123,8 +123,8 @@ static bool runs(const struct pool *pool, uint64_t program) {
     return false;
 }
 
-/* The oldest of a program that no helper runs now, else the oldest: a program that takes its whole
- * time on every input has one helper while others wait, not all. */
+/* The oldest job of a program that no helper runs now, otherwise the oldest: a program that uses
+ * its whole time limit on every input occupies one helper while others wait, not all. */
 static struct list *next_link(const struct pool *pool) {
     LIST_EACH(link, &pool->waiting) {
         if (!runs(pool, CONTAINER_OF(link, struct jq_ticket, link)->program))
@@ -137,6 +137,7 @@ static struct jq_ticket *next_ticket(struct pool *pool) {
     pthread_mutex_lock(&pool->mutex);
     struct list *link = next_link(pool);
     if (link) {
+        assert(pool->waiting_count > 0);
         list_remove(link);
         pool->waiting_count--;
     }
@@ -151,7 +152,7 @@ static size_t waiting_now(struct pool *pool) {
     return count;
 }
 
-/* ---- what becomes of a helper ---- */
+/* ---- the end of a helper ---- */
 
 static const char *reason(const struct pool *pool, enum jq_end end, char memory[REASON_MAX]) {
     if (end == JQ_END_NEVER_RAN)
@@ -169,8 +170,8 @@ static struct jq_ticket *take_ticket(struct jq_seat *seat) {
     return ticket;
 }
 
-/* Somebody else's kill may hit a helper that had just been given a job, so that job is run once
- * more; one that brings its helper down in another way did so itself. */
+/* A SIGKILL may come from outside (the kernel's OOM killer, say), so that the job is run once more;
+ * any other death is the program's own doing. */
 static void seat_lost(struct pool *pool, struct jq_seat *seat, enum jq_end end) {
     char memory[REASON_MAX];
     struct jq_ticket *ticket = take_ticket(seat);
@@ -239,6 +240,7 @@ static const char *too_large(const struct jq_job *job) {
 }
 
 static void hand_over(struct pool *pool, struct jq_seat *seat, struct jq_ticket *ticket) {
+    assert(seat->state == JQ_SEAT_IDLE);
     const char *wrong = too_large(ticket->job);
     if (wrong)
         refuse(ticket, bytes_of(wrong));
@@ -255,7 +257,7 @@ static void hand_over_all(struct pool *pool) {
 
 /* ---- starting helpers ---- */
 
-/* Those that have nothing to do yet are for those who wait, and one is to be left over. */
+/* Starting and idle helpers serve the waiting jobs, and SPARES are to remain. */
 static bool wants_another(struct pool *pool) {
     size_t unused = 0;
     for (size_t i = 0; i < pool->options.helpers; i++) {
@@ -279,7 +281,7 @@ static void start_helpers(struct pool *pool) {
             pool->failed_starts++;
 }
 
-/* Nobody is left to do it, and nobody could be started. */
+/* There is no helper, and none can be started. */
 static void refuse_waiting(struct pool *pool) {
     char memory[REASON_MAX];
     struct jq_ticket *ticket;
@@ -287,7 +289,7 @@ static void refuse_waiting(struct pool *pool) {
         refuse(ticket, bytes_of(reason(pool, JQ_END_NEVER_RAN, memory)));
 }
 
-static void staff(struct pool *pool) {
+static void maintain_helpers(struct pool *pool) {
     start_helpers(pool);
     if (pool->failed_starts >= START_TRIES && !has_helper(pool))
         refuse_waiting(pool);
@@ -304,7 +306,7 @@ static int wait_ms(const struct pool *pool) {
     return until.ms <= at.ms ? 0 : (int)(until.ms - at.ms);
 }
 
-static void answer_bell(struct pool *pool) {
+static void clear_wakeup(struct pool *pool) {
     uint64_t rings;
     ssize_t got = read(pool->bell, &rings, sizeof rings);
     assert(got == (ssize_t)sizeof rings || errno == EAGAIN);
@@ -319,7 +321,7 @@ static struct pollfd watch(const struct jq_seat *seat) {
     return (struct pollfd){seat->process.fd, (short)(writes ? POLLIN | POLLOUT : POLLIN), 0};
 }
 
-/* Waits until there is something to do, and does what concerns helpers that run. */
+/* Waits for an event, and handles the events of running helpers. */
 static void turn(struct pool *pool) {
     struct pollfd watched[HELPERS_MAX + 1];
     size_t count = pool->options.helpers;
@@ -329,7 +331,7 @@ static void turn(struct pool *pool) {
     if (poll(watched, count + 1, wait_ms(pool)) < 0)
         return;
     if (watched[count].revents)
-        answer_bell(pool);
+        clear_wakeup(pool);
     struct mono at = now();
     for (size_t i = 0; i < count; i++) {
         if (watched[i].revents)
@@ -349,7 +351,7 @@ static void *manage(void *arg) {
     struct pool *pool = arg;
     while (!is_closing(pool)) {
         hand_over_all(pool);
-        staff(pool);
+        maintain_helpers(pool);
         turn(pool);
     }
     for (size_t i = 0; i < pool->options.helpers; i++)
@@ -358,7 +360,7 @@ static void *manage(void *arg) {
     return NULL;
 }
 
-/* ---- making and freeing ---- */
+/* ---- create and free ---- */
 
 static void pool_free(struct jq *jq) {
     struct pool *pool = pool_of(jq);

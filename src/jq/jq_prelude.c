@@ -1,6 +1,8 @@
+/* jq_prelude: jq definitions that let programs handle marked numbers (jq_exact.h). */
 #include "jq/jq_prelude.h"
 
-/* Functions of text, with 0 to 3 arguments: a number is no text to them, nor is it a pattern. */
+/* Functions on text, with 0 to 3 arguments: a marked number is neither text nor a pattern to them.
+ */
 #define OF_TEXT_0(f) "def _im_" f ": " f "; def " f ": _im_text | _im_" f ";"
 #define OF_TEXT_1(f)                                                                               \
     "def _im_" f "(a): " f "(a); def " f "(a): (a | _im_text) as $a | _im_text | _im_" f "($a);"
@@ -11,10 +13,10 @@
     "def _im_" f "(a; b; c): " f "(a; b; c);"                                                      \
     "def " f "(a; b; c): (a | _im_text) as $a | _im_text | _im_" f "($a; b; c);"
 
-/* Texts that numbers are made of. What a double cannot hold is a marked number from there on.
- * _im_spell is jq_number_put in jq's words. A JSON text is taken apart at its quotes; a piece that
- * is outside of strings has at most one number between two commas. It is read as it is first, for
- * the sake of its errors. */
+/* Text that is converted to numbers. A number that a double cannot hold becomes a marked number.
+ * _im_spell is jq_number_put in jq. A JSON text is split at its quotes; a piece outside of strings
+ * has at most one number between two commas. It is parsed unchanged first, so that its errors are
+ * jq's own. */
 #define OF_NUMBERS                                                                                 \
     "def _im_long: _im_type == \"string\" and "                                                    \
     "test(\"[0-9.]{16}|[eE][-+]?[0-9]{3}\"); def _im_trim: gsub(\"[[:space:]]\"; \"\");"           \
@@ -39,8 +41,8 @@
     "def _im_from_json: if _im_long then fromjson as $read | _im_mark_all | fromjson else "        \
     "fromjson end;"
 
-/* Operators are calls of _plus and so on, so a definition of that name takes their place. `b`
- * before `a` is the order in which jq itself runs the two sides. */
+/* Operators are calls of _plus and so on, so that a definition of that name replaces them. `b`
+ * before `a` is the order in which jq itself evaluates the two sides. */
 const char jq_prelude[] =
     "def _im_type: type; def _im_json: tojson; def _im_format(f): format(f);"
     "def _im_length: length; def _im_tonumber: tonumber; def _im_sort: sort;"

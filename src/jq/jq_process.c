@@ -1,5 +1,7 @@
+/* jq_process: fork, limits and exec of a helper. */
 #include "jq/jq_process.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -40,8 +42,8 @@ static bool set_files(int socket) {
            dup2(socket, STDOUT_FILENO) >= 0 && close_range(STDERR_FILENO + 1, ~0U, 0) == 0;
 }
 
-/* In the child, between fork and exec: only what is safe there. A group of its own keeps a Ctrl-C
- * meant for the server away from it. */
+/* Runs in the child between fork and exec: only async-signal-safe calls. Its own process group
+ * keeps a Ctrl-C for the server away from it. */
 static _Noreturn void become_helper(int socket, const char *program, size_t memory_bytes,
                                     pid_t parent) {
     char *const arguments[] = {(char[]){"impound"}, (char[]){"jq-helper"}, NULL};
@@ -87,6 +89,7 @@ static enum jq_end end_of(int status) {
 }
 
 enum jq_end jq_process_end(struct jq_process *process) {
+    assert(process->pid > 0 && process->fd >= 0);
     int status = 0;
     kill(process->pid, SIGKILL);
     while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR)

@@ -1,3 +1,4 @@
+/* jq_run: see the header. */
 #include "jq/jq_run.h"
 
 #include <assert.h>
@@ -11,15 +12,15 @@
 #include "jq/jq_wire.h"
 #include "port/jq.h"
 
-/* Marks make an input longer: by two of them for each number of 17 digits or more. */
+/* Marks lengthen the input: two for each number of 17 digits or more. */
 #define MARKED_MAX (4 * (size_t)JQ_INPUT_MAX)
 
 struct jq_run {
     struct jq_exact exact;
     struct jq_kept *kept;
-    /* What is prepared. */
-    jq_state *state;    /* borrowed from kept */
-    struct bytes input; /* borrowed from the caller, as it came */
+    /* Set by jq_run_prepare. */
+    jq_state *state;    /* borrowed from `kept` */
+    struct bytes input; /* borrowed from the caller, unmarked */
     bool is_marked;
     struct buf marked;
 };
@@ -52,7 +53,7 @@ size_t jq_run_compiled(const struct jq_run *run) {
 
 /* ---- running ---- */
 
-/* What a thrown value says. Consumes it. */
+/* Appends the text of a thrown value. Consumes it. */
 static void put_thrown(struct jq_run *run, jv thrown, struct buf *out) {
     jv text = jv_get_kind(thrown) == JV_KIND_STRING ? thrown : jv_dump_string(thrown, 0);
     struct bytes said = {jv_string_value(text), (size_t)jv_string_length_bytes(jv_copy(text))};
@@ -60,7 +61,7 @@ static void put_thrown(struct jq_run *run, jv thrown, struct buf *out) {
     jv_free(text);
 }
 
-/* The program ended without an output: by itself, by an error, or by halt_error. Consumes `end`. */
+/* The program ended without output: by itself, with an error, or by halt_error. Consumes `end`. */
 static bool ended(struct jq_run *run, jv end, struct buf *out) {
     if (jv_invalid_has_msg(jv_copy(end))) {
         put_thrown(run, jv_invalid_get_msg(end), out);
@@ -118,8 +119,8 @@ static bool bad_input(jv value, struct buf *out) {
     return false;
 }
 
-/* What is kept holds nothing of this input. One that halted is not kept: libjq 1.6 frees its exit
- * code and message at every start from then on. */
+/* Releases the input. A program that halted is dropped: libjq 1.6 frees its exit code and message
+ * at every later start. */
 static void rest(struct jq_run *run) {
     if (jq_halted(run->state))
         jq_kept_drop(run->kept, run->state);

@@ -1,3 +1,4 @@
+/* jq_seat: the state machine of one helper. See the header. */
 #include "jq/jq_seat.h"
 
 #include <assert.h>
@@ -26,7 +27,7 @@ void jq_seat_rest(struct jq_seat *seat) {
     seat->ticket = NULL;
 }
 
-/* The helper's own clock is the one that counts; ours is for one that is stopped or stuck. */
+/* The helper's own CPU timer decides; this deadline is for a helper that is stopped or stuck. */
 void jq_seat_ask(struct jq_seat *seat, struct jq_ticket *ticket, const struct jq_job *job,
                  int64_t timeout_ms, struct mono now) {
     assert(seat->state == JQ_SEAT_IDLE);

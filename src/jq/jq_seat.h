@@ -1,10 +1,9 @@
-/* jq_seat: a place for one helper process, seen from the pool. It always has a deadline, except
- * when nothing is expected of it:
+/* jq_seat: a slot for one helper process, as the pool sees it. It has a deadline unless it is idle
+ * or empty:
  *
  *   empty ──start──▶ starting ──greeting──▶ idle ──ask──▶ busy ──answer──▶ idle
  *     ▲                 │                    │             │
- *     └──────end────────┴────────────────────┴─────────────┘
- */
+ *     └──────end────────┴────────────────────┴─────────────┘ */
 #ifndef JQ_JQ_SEAT_H
 #define JQ_JQ_SEAT_H
 
@@ -26,14 +25,14 @@ struct jq_seat {
 };
 
 void jq_seat_init(struct jq_seat *seat);
-/* False: no process can be made now, and the seat is still empty. */
+/* False: no process could be started, and the slot is still empty. */
 bool jq_seat_start(struct jq_seat *seat, const struct jq_pool_options *options, struct mono now);
-/* The greeting has come, or the answer was taken. */
+/* The greeting was received, or the answer was taken. */
 void jq_seat_rest(struct jq_seat *seat);
 /* Gives an idle helper a job; both are borrowed until it rests or ends. */
 void jq_seat_ask(struct jq_seat *seat, struct jq_ticket *ticket, const struct jq_job *job,
                  int64_t timeout_ms, struct mono now);
-/* Ends the process if it still lives; the ticket stays for the caller to take. */
+/* Ends the process; the ticket stays for the caller to take. */
 enum jq_end jq_seat_end(struct jq_seat *seat);
 
 #endif

@@ -1,5 +1,7 @@
+/* jq_talk: see the header. */
 #include "jq/jq_talk.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,6 +21,7 @@ void jq_talk_free(struct jq_talk *talk) {
 
 void jq_talk_ask(struct jq_talk *talk, struct bytes program, struct bytes input,
                  int64_t timeout_ms) {
+    assert(!talk->asking && program.len <= UINT32_MAX && input.len <= UINT32_MAX);
     talk->request = (struct jq_request){
         .compile_only = input.ptr == NULL,
         .program_len = (uint32_t)program.len,
@@ -74,7 +77,7 @@ static bool is_whole(const struct jq_talk *talk) {
     return talk->heard.len >= sizeof head + head.len;
 }
 
-/* False: the end, an error, or more than an answer may have. */
+/* False: end of file, an error, or a too large answer. */
 static bool hear_some(struct jq_talk *talk) {
     while (!is_whole(talk)) {
         char chunk[READ_CHUNK];
@@ -99,6 +102,7 @@ enum jq_talk_state jq_talk_step(struct jq_talk *talk) {
 }
 
 struct bytes jq_talk_answer(const struct jq_talk *talk, struct jq_answer *head) {
+    assert(talk->heard.len >= sizeof *head);
     memcpy(head, talk->heard.ptr, sizeof *head);
     return bytes_cut(buf_view(&talk->heard), sizeof *head, sizeof *head + head->len);
 }

@@ -11,27 +11,27 @@ struct jq_talk {
     size_t output_max;
     struct jq_request request;
     struct bytes program, input; /* borrowed until the answer */
-    size_t sent;                 /* bytes of the request, header included */
-    bool asking;                 /* a request is under way */
+    size_t sent;                 /* bytes of the request sent, with its header */
+    bool asking;                 /* a request is in flight */
     struct buf heard;
 };
 
 enum jq_talk_state {
     JQ_TALK_GOES_ON,
     JQ_TALK_ANSWERED,
-    JQ_TALK_BROKEN, /* the other side is gone, or talks nonsense */
+    JQ_TALK_BROKEN, /* the helper is gone, or violates the protocol */
 };
 
-/* The first that is heard is the greeting: it is ANSWERED, as if it had been asked for. */
+/* The first answer is the greeting, as if it had been requested. */
 void jq_talk_init(struct jq_talk *talk, int fd, size_t output_max);
 void jq_talk_free(struct jq_talk *talk);
-/* Begins; an input without a pointer means: only compile. */
+/* Starts a request; an input with ptr NULL: compile only. */
 void jq_talk_ask(struct jq_talk *talk, struct bytes program, struct bytes input,
                  int64_t timeout_ms);
-/* Writes and reads what goes without waiting. */
+/* Writes and reads as much as possible without waiting. */
 enum jq_talk_state jq_talk_step(struct jq_talk *talk);
 bool jq_talk_wants_write(const struct jq_talk *talk);
-/* After ANSWERED: its head and what follows it, borrowed until clear. */
+/* After ANSWERED: the header and the text, borrowed until clear. */
 struct bytes jq_talk_answer(const struct jq_talk *talk, struct jq_answer *head);
 void jq_talk_clear(struct jq_talk *talk);
 

@@ -1,8 +1,10 @@
+/* jq_weave: compares the values before and after recursively, and copies the input's bytes where
+ * both are equal. */
 #include "jq/jq_weave.h"
 
 #include "base/json.h"
 
-/* What is woven: a value before and after, and the text that it was read from. */
+/* A value before and after, and its text in the input. */
 struct strand {
     struct json text;
     jv before, after; /* owned */
@@ -10,7 +12,7 @@ struct strand {
 
 static void weave(const struct jq_exact *exact, struct strand strand, struct buf *out);
 
-/* Consumes it. */
+/* Consumes `value`. */
 static void put_new(const struct jq_exact *exact, jv value, struct buf *out) {
     jv printed = jv_dump_string(value, 0);
     struct bytes text = {jv_string_value(printed),
@@ -19,7 +21,7 @@ static void put_new(const struct jq_exact *exact, jv value, struct buf *out) {
     jv_free(printed);
 }
 
-/* The decoded name; jq itself reads it, so that both sides agree on escapes. */
+/* The decoded name; parsed by jq, so that both sides agree on escapes. */
 static jv name_of(struct bytes raw_key) {
     return jv_parse_sized(raw_key.ptr - 1, (int)raw_key.len + 2);
 }
@@ -28,8 +30,8 @@ static struct bytes between(const char *from, const char *to) {
     return (struct bytes){from, (size_t)(to - from)};
 }
 
-/* The bytes between one member's value and the next one's are copied with it, so spacing stays.
- * When members are left out, the first that stays follows the bracket directly. */
+/* Copies the bytes between two members, so that the spacing stays. If members are left out, the
+ * first remaining one follows the brace directly. */
 static void put_gap(const char *from, const char *member, const char *value, bool first, bool whole,
                     struct buf *out) {
     if (whole) {
@@ -41,7 +43,7 @@ static void put_gap(const char *from, const char *member, const char *value, boo
     buf_bytes(out, between(member, value));
 }
 
-/* Whether every member of the text is still there, so that all gaps can be copied. */
+/* Whether every member of the text still exists, so that all gaps can be copied. */
 static bool keeps_all(const struct strand *strand) {
     for (struct json_walk walk = json_walk(strand->text); json_step(&walk);)
         if (!jv_object_has(jv_copy(strand->after), name_of(walk.key)))

@@ -1,3 +1,4 @@
+/* jq_wire: see the header. */
 #include "jq/jq_wire.h"
 
 #include <errno.h>

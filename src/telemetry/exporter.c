@@ -1,3 +1,5 @@
+/* exporter: a queue of spans and a state machine with one request in flight. `mutex` guards the
+ * queue that record fills; everything else belongs to the exporter's thread. */
 #include "telemetry/exporter.h"
 
 #include <assert.h>
@@ -13,7 +15,7 @@
 #include "core/backoff.h"
 
 enum {
-    REQUEST_MAX = 32 << 20, /* bytes: more than a batch of the longest spans */
+    REQUEST_MAX = 32 << 20, /* bytes; a batch of the longest spans is smaller */
     TROUBLE_SIZE = 256,
 };
 
@@ -23,7 +25,7 @@ static const struct retry_policy backoff = {.base_ms = 500,
                                             .shape = BACKOFF_EXPONENTIAL,
                                             .retry_after_cap_ms = 5 * 60 * 1000};
 
-/* A span in memory of its own, its texts behind it. */
+/* A copy of a span; its texts follow it. */
 struct kept {
     struct list link;
     struct span span;
@@ -41,27 +43,27 @@ struct exporter {
     _Atomic uint64_t sent, dropped;
     atomic_bool stopping;
 
-    pthread_mutex_t mutex; /* over the next three */
+    pthread_mutex_t mutex; /* guards the next three */
     struct list arriving;  /* kept */
     size_t arriving_count;
-    size_t held; /* all that are in memory */
+    size_t held; /* spans in memory */
 
-    /* The thread's own. */
+    /* Used by the exporter's thread alone. */
     struct list waiting;
     size_t waiting_count;
-    struct mono flush_at; /* while some wait: when they have waited for long enough */
-    struct list batch;    /* of the request that is under way, or is to be sent again */
+    struct mono flush_at; /* while spans wait: the time at which they are sent */
+    struct list batch;    /* spans of the request in flight, or to be retried */
     size_t batch_count;
     struct buf body;
     struct call call;
     bool calling;
-    uint32_t failures; /* in a row */
-    bool refusing;     /* the last batch was refused for good */
-    struct mono again; /* not before */
+    uint32_t failures; /* consecutive */
+    bool refusing;     /* the last batch was rejected permanently */
+    struct mono again; /* earliest time of the next request */
     struct mono stop_until;
     bool stops, over;
 
-    /* Of the request's end: filled by whoever ends it, read when its mail is. */
+    /* The result of the request: set on the handler's thread before the mail is posted. */
     struct mail ended_mail;
     enum ended ended;
     int64_t retry_after_ms;
@@ -102,7 +104,8 @@ static struct kept *keep(const struct span *span) {
     return kept;
 }
 
-/* The thread is woken for the first, to watch the time, and for a full batch; not for each. */
+/* Wakes the thread for the first span, to start the timer, and for a full batch; not for each span.
+ */
 static void record(struct spans *spans, const struct span *span) {
     struct exporter *exporter = CONTAINER_OF(spans, struct exporter, spans);
     struct kept *kept = keep(span);
@@ -132,6 +135,7 @@ static void counts(struct spans *spans, struct spans_counts *out) {
 
 static void forget(struct exporter *exporter, struct list *list, size_t *count) {
     pthread_mutex_lock(&exporter->mutex);
+    assert(exporter->held >= *count);
     exporter->held -= *count;
     pthread_mutex_unlock(&exporter->mutex);
     for (struct list *node; (node = list_pop_front(list));)
@@ -156,7 +160,7 @@ static bool is_passing(const struct outcome *outcome) {
     return false;
 }
 
-/* From the handler's thread. */
+/* Called on the handler's thread. */
 static void on_done(struct call *call, const struct outcome *outcome) {
     struct exporter *exporter = CONTAINER_OF(call, struct exporter, call);
     bool ok = outcome->ending == ENDING_OK;
@@ -169,6 +173,7 @@ static void on_done(struct call *call, const struct outcome *outcome) {
 }
 
 static void taken(struct exporter *exporter) {
+    assert(exporter->batch_count > 0);
     uint64_t count = exporter->batch_count, rejected = exporter->answer.rejected;
     if (rejected > count)
         rejected = count;
@@ -176,7 +181,7 @@ static void taken(struct exporter *exporter) {
         log_warn("telemetry: the receiver rejected %llu of %llu spans: %s",
                  (unsigned long long)rejected, (unsigned long long)count, exporter->answer.text);
     if (exporter->failures > 0 || exporter->refusing)
-        log_info("telemetry: the receiver takes spans again; %llu were dropped so far",
+        log_info("telemetry: the receiver accepts spans again; %llu spans were dropped so far",
                  (unsigned long long)atomic_load(&exporter->dropped));
     exporter->failures = 0;
     exporter->refusing = false;
@@ -187,8 +192,7 @@ static void taken(struct exporter *exporter) {
 
 static void refused(struct exporter *exporter) {
     if (!exporter->refusing)
-        log_warn("telemetry: the receiver refuses spans, so they are dropped: %s",
-                 exporter->trouble);
+        log_warn("telemetry: the receiver rejects spans, dropping them: %s", exporter->trouble);
     exporter->refusing = true;
     drop(exporter, &exporter->batch, &exporter->batch_count);
 }
@@ -199,12 +203,13 @@ static void later(struct exporter *exporter, struct mono now) {
         backoff_delay_ms(&backoff, exporter->failures, 0, exporter->retry_after_ms, &exporter->rng);
     exporter->again = mono_after(now, delay_ms);
     if (exporter->failures == 1)
-        log_warn("telemetry: spans wait for their receiver: %s", exporter->trouble);
+        log_warn("telemetry: cannot send spans, retrying: %s", exporter->trouble);
 }
 
 static void read_answer(struct exporter *exporter, struct mono now) {
     if (!mailbox_take(&exporter->mailbox))
         return;
+    assert(exporter->calling);
     exporter->calling = false;
     if (exporter->ended == ENDED_TAKEN)
         taken(exporter);
@@ -228,6 +233,7 @@ static void take_arrivals(struct exporter *exporter, struct mono now) {
 }
 
 static void fill_batch(struct exporter *exporter, struct mono now) {
+    assert(exporter->batch_count == 0);
     while (exporter->batch_count < EXPORTER_BATCH_MAX && exporter->waiting_count > 0) {
         list_push_back(&exporter->batch, list_pop_front(&exporter->waiting));
         exporter->batch_count++;
@@ -248,6 +254,7 @@ static void put_batch(struct exporter *exporter) {
 }
 
 static void send(struct exporter *exporter, struct instant now) {
+    assert(!exporter->calling);
     struct handler *handler = exporter->options.handler;
     if (exporter->batch_count == 0)
         fill_batch(exporter, now.mono);
@@ -264,7 +271,7 @@ static void send(struct exporter *exporter, struct instant now) {
     handler->vtable->start(handler, &exporter->call);
 }
 
-/* When the next request may go; MONO_NEVER: there is nothing to send, or one is under way. */
+/* When the next request is due; MONO_NEVER: there is nothing to send, or one is in flight. */
 static struct mono next_send(const struct exporter *exporter) {
     if (exporter->calling || exporter->batch_count + exporter->waiting_count == 0)
         return MONO_NEVER;
@@ -275,7 +282,7 @@ static struct mono next_send(const struct exporter *exporter) {
 
 /* ---- stopping ---- */
 
-/* What the receiver does not take now it does not get: one trouble, or the time, ends it. */
+/* Sends what is left; the first failure, or EXPORTER_STOP_MS, ends it, and the rest is dropped. */
 static void stop(struct exporter *exporter, struct mono now) {
     struct handler *handler = exporter->options.handler;
     if (!exporter->stops) {
@@ -293,14 +300,14 @@ static void stop(struct exporter *exporter, struct mono now) {
     if (left > 0 && !late && exporter->failures == 0)
         return;
     if (left > 0)
-        log_warn("telemetry: stopped with %zu spans that were not taken", left);
+        log_warn("telemetry: stopped with %zu unsent spans", left);
     drop(exporter, &exporter->batch, &exporter->batch_count);
     drop(exporter, &exporter->waiting, &exporter->waiting_count);
     exporter->over = true;
 }
 
 struct mono exporter_turn(struct exporter *exporter, struct instant now) {
-    bool stopping = atomic_load(&exporter->stopping); /* before what was recorded is looked at */
+    bool stopping = atomic_load(&exporter->stopping); /* before the recorded spans are taken */
     read_answer(exporter, now.mono);
     take_arrivals(exporter, now.mono);
     if (stopping)
@@ -331,7 +338,7 @@ bool exporter_is_over(const struct exporter *exporter) {
     return exporter->over;
 }
 
-/* ---- making it ---- */
+/* ---- create and free ---- */
 
 struct exporter *exporter_new(const struct exporter_options *options) {
     static const struct spans_vtable vtable = {.record = record, .counts = counts};

@@ -1,5 +1,7 @@
+/* otlp: builds the protobuf request, and parses the answer. */
 #include "telemetry/otlp.h"
 
+#include <assert.h>
 #include <otlp.pb-c.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,15 +12,15 @@
 
 enum {
     OTLP_ARENA_CHUNK = 64 << 10,
-    OTLP_ANSWER_MAX = 64 << 10, /* bytes; a longer answer is not looked at */
+    OTLP_ANSWER_MAX = 64 << 10, /* bytes; a longer answer is ignored */
     STATUS_CODE_ERROR = 2,
-    FLAGS_MASK = 0xff, /* of a span's flags: the trace's */
+    FLAGS_MASK = 0xff, /* the trace flags in a span's flags */
     NS_OF_MS = 1000 * 1000,
 };
 
 /* ---- parts ---- */
 
-/* NUL-terminated, UTF-8, and without a NUL inside. */
+/* NUL-terminated UTF-8 without a NUL inside; invalid bytes are replaced. */
 static char *text_of(struct arena *arena, struct bytes text) {
     struct buf mended;
     size_t room = text.len * 3 + 1;
@@ -136,6 +138,7 @@ static void fill_spans(struct arena *arena, const struct span *const *spans, siz
 
 void otlp_put_request(const struct otlp_origin *origin, const struct span *const *spans,
                       size_t count, struct buf *out) {
+    assert(count > 0);
     struct arena arena;
     Otlp__Resource resource;
     Otlp__InstrumentationScope scope = OTLP__INSTRUMENTATION_SCOPE__INIT;

@@ -261,13 +261,13 @@ def test_a_receiver_that_comes_later_gets_what_waited(serve, handler, receiver):
     server = serve({"orders": queue_of(work.url)}, server={"telemetry": {"otlp": f"http://127.0.0.1:{port}/"}})
     server.push_many("orders", [{"id": f"o-{n}", "body": n} for n in range(20)])
     server.drained("orders")
-    eventually(lambda: "spans wait for their receiver" in server.log(), "the log tells of the trouble")
+    eventually(lambda: "cannot send spans, retrying" in server.log(), "the log tells of the trouble")
     traces = receiver(port=port)
     for n in range(20):
         traces.of(f"o-{n}", "process", "settle")
-    eventually(lambda: "takes spans again" in server.log(), "the log tells of its end")
+    eventually(lambda: "accepts spans again" in server.log(), "the log tells of its end")
     assert server.metric("impound_spans_dropped_total") == 0
-    assert server.log().count("spans wait for their receiver") == 1
+    assert server.log().count("cannot send spans, retrying") == 1
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -294,7 +294,7 @@ def test_what_a_receiver_refuses_is_counted(serve, handler, receiver):
     counted(server, 0, 2)
     server.push("orders", {"n": 2}, id="partial")
     counted(server, 1, 3)
-    assert "the receiver refuses spans" in server.log() and "one is too old" in server.log()
+    assert "the receiver rejects spans" in server.log() and "one is too old" in server.log()
 
 
 def test_a_receiver_that_hangs_costs_nothing_but_spans(serve, handler, receiver):
