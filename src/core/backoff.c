@@ -1,4 +1,7 @@
+/* backoff: delays by shape and jitter. Pure; the generator is an argument. */
 #include "core/backoff.h"
+
+#include <assert.h>
 
 #include "base/instant.h"
 
@@ -10,7 +13,7 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* Evenly from [from, to]. */
+/* Uniform in [from, to]. */
 static int64_t between(struct rng *rng, int64_t from, int64_t to) {
     if (to <= from)
         return from;
@@ -25,7 +28,7 @@ static int64_t ceiling_ms(const struct retry_policy *retry, uint32_t attempt) {
     return ceiling;
 }
 
-/* Each delay grows from the one before it, not from the attempt's number. */
+/* Each delay depends on the previous one, not on the attempt's number. */
 static int64_t decorrelated_ms(const struct retry_policy *retry, int64_t previous_ms,
                                struct rng *rng) {
     int64_t from = smaller(retry->base_ms, retry->cap_ms);
@@ -51,6 +54,7 @@ static int64_t exponential_ms(const struct retry_policy *retry, uint32_t attempt
 }
 
 static int64_t listed_ms(const struct retry_policy *retry, uint32_t attempt) {
+    assert(retry->delay_count <= POLICY_DELAYS_MAX);
     if (retry->delay_count == 0)
         return retry->base_ms;
     size_t place = attempt > 0 ? attempt - 1 : 0;
@@ -69,7 +73,7 @@ int64_t backoff_longest_ms(const struct retry_policy *retry, uint32_t attempt) {
     return retry->jitter == JITTER_DECORRELATED ? retry->cap_ms : ceiling_ms(retry, attempt);
 }
 
-/* Delays that somebody wrote down (fixed, list) are taken at their word: no jitter, no cap. */
+/* Configured delays (fixed, list) are used unchanged: without jitter and cap. */
 int64_t backoff_delay_ms(const struct retry_policy *retry, uint32_t attempt, int64_t previous_ms,
                          int64_t retry_after_ms, struct rng *rng) {
     int64_t own = retry->shape == BACKOFF_EXPONENTIAL

@@ -1,10 +1,11 @@
+/* breaker: see the picture in the header. */
 #include "core/breaker.h"
 
 #include <assert.h>
 #include <string.h>
 
 enum {
-    RETRY_AFTER_MAX_MS = 3600 * 1000, /* no downstream may keep a queue shut for longer */
+    RETRY_AFTER_MAX_MS = 3600 * 1000, /* a downstream cannot keep a queue closed for longer */
     PERMILLE = 1000,
 };
 
@@ -17,8 +18,8 @@ static bool is_sick_http(const struct outcome *outcome) {
            (status >= 500 && status <= 599);
 }
 
-/* A stream worker's own word is judged as a lease's would be: it says in words what an exit code or
- * a broken connection would have said. */
+/* A stream worker's report is judged like a lease's: it says in words what an exit code or a broken
+ * connection would have said. */
 static bool is_sick_exec(const struct outcome *outcome, enum verdict verdict) {
     if (outcome->kind == KIND_REPORTED)
         return verdict == VERDICT_RETRY;
@@ -50,7 +51,7 @@ static int64_t within(int64_t ms, int64_t most) {
     return ms < most ? ms : most;
 }
 
-/* ---- closed: the window and the row ---- */
+/* ---- closed: the window and consecutive failures ---- */
 
 static void forget_window(struct breaker *breaker) {
     memset(breaker->slot_attempts, 0, sizeof breaker->slot_attempts);
@@ -63,7 +64,7 @@ static void end_row(struct breaker *breaker) {
     breaker->row_until = (struct mono){0};
 }
 
-/* A slot number that went back means another window length: what was counted is worth nothing. */
+/* A slot number that went back means that the window's length changed: the counts are void. */
 static void advance_window(struct breaker *breaker, const struct breaker_policy *policy,
                            struct mono now) {
     int64_t length = policy->window_ms / BREAKER_SLOTS;
@@ -94,6 +95,7 @@ static bool is_failing(const struct breaker *breaker, uint64_t message) {
 }
 
 static void count_failing(struct breaker *breaker, uint64_t message) {
+    assert(breaker->failing_count <= BREAKER_EVIDENCE);
     if (breaker->failing_count < BREAKER_EVIDENCE && !is_failing(breaker, message))
         breaker->failing[breaker->failing_count++] = message;
 }
@@ -130,6 +132,7 @@ static bool window_is_bad(const struct breaker *breaker, const struct breaker_po
 /* ---- changes of state ---- */
 
 static void open_for(struct breaker *breaker, struct mono now, int64_t open_ms, struct mono asked) {
+    assert(open_ms >= 0);
     breaker->state = BREAKER_OPEN;
     breaker->began = now;
     breaker->asked = asked;
@@ -145,9 +148,8 @@ static void open_first(struct breaker *breaker, const struct breaker_policy *pol
     open_for(breaker, now, within(BREAKER_FIRST_OPEN_MS, policy->open_ms), breaker->row_until);
 }
 
-/* A round that went well before this one speaks for the downstream: waiting starts again at its
- * shortest. Otherwise a poison message or two among healthy ones would hold those up for longer and
- * longer. */
+/* A successful round before this one speaks for the downstream: the opening starts at its shortest
+ * again. Otherwise a poison message or two would delay healthy ones for longer and longer. */
 static void open_again(struct breaker *breaker, const struct breaker_policy *policy,
                        struct mono now, struct mono asked) {
     int64_t first = within(BREAKER_FIRST_OPEN_MS, policy->open_ms);
@@ -163,6 +165,7 @@ static void close_it(struct breaker *breaker) {
 }
 
 static void begin_round(struct breaker *breaker, uint32_t size) {
+    assert(size > 0 && size <= BREAKER_ROUND_MAX);
     breaker->state = BREAKER_HALF_OPEN;
     breaker->round = size;
     breaker->round_started = 0;
@@ -170,6 +173,7 @@ static void begin_round(struct breaker *breaker, uint32_t size) {
 }
 
 static void end_round(struct breaker *breaker, uint32_t concurrency) {
+    assert(breaker->state == BREAKER_HALF_OPEN && breaker->round_ok == breaker->round);
     uint32_t last = concurrency < BREAKER_ROUND_MAX ? concurrency : BREAKER_ROUND_MAX;
     if (breaker->round >= last)
         close_it(breaker);
@@ -177,10 +181,10 @@ static void end_round(struct breaker *breaker, uint32_t concurrency) {
         begin_round(breaker, breaker->round * 2 < last ? breaker->round * 2 : last);
 }
 
-/* ---- what callers tell ---- */
+/* ---- events ---- */
 
-/* A call that was under way when the breaker opened says nothing of the time since; its message is
- * one that failed, or that succeeded, all the same. */
+/* A call that was in flight when the breaker opened says nothing about the time since; its message
+ * counts as failed or succeeded all the same. */
 static void note_late(struct breaker *breaker, struct breaker_answer answer) {
     if (answer.failed)
         count_failing(breaker, answer.message);
@@ -237,8 +241,8 @@ void breaker_resume(struct breaker *breaker, struct mono now) {
     breaker->open_ms = 0;
 }
 
-/* Probes of a broken round that are still under way are waited for: an answer that comes while OPEN
- * is then always of an old probe, and one that comes while HALF_OPEN always of this round. */
+/* A new round waits for the probes of a broken one that are still in flight: so an answer while
+ * OPEN is always of an old probe, and one while HALF_OPEN always of the current round. */
 uint32_t breaker_probes_wanted(struct breaker *breaker, const struct breaker_policy *policy,
                                struct mono now) {
     if (policy->off && breaker->state != BREAKER_CLOSED)

@@ -1,9 +1,11 @@
-/* budget: counted in slots of one second.
+/* budget: counts in slots of one second.
  *
  * Ten seconds that begin anywhere touch eleven slots, so retries are summed over eleven: the
  * promise then holds for any ten seconds, not only for those that begin with a slot. First attempts
  * are summed over ten whole slots, which can only make the allowance smaller. */
 #include "core/budget.h"
+
+#include <assert.h>
 
 enum { RETRY_SLOTS = BUDGET_WINDOW_SLOTS + 1, PERMILLE = 1000 };
 
@@ -14,7 +16,7 @@ static void clear_slots(uint32_t *slots, int64_t size, int64_t from, int64_t to)
         slots[slot % size] = 0;
 }
 
-/* Moves on to the slot of `now`; a clock that stands still or goes back stays in the newest one. */
+/* Advances to the slot of `now`; if the clock stands still or goes back, the newest slot stays. */
 static void advance(struct budget *budget, struct mono now) {
     int64_t slot = now.ms / BUDGET_SLOT_MS;
     if (slot <= budget->slot)
@@ -26,6 +28,7 @@ static void advance(struct budget *budget, struct mono now) {
 
 /* The slot `age` seconds before the newest. */
 static uint32_t first_at(const struct budget *budget, int64_t age) {
+    assert(age >= 0 && age < BUDGET_MEMORY_SLOTS);
     return age > budget->slot ? 0 : budget->firsts[(budget->slot - age) % BUDGET_MEMORY_SLOTS];
 }
 
@@ -43,7 +46,7 @@ static uint64_t busiest(const struct budget *budget) {
     return most;
 }
 
-/* Never nothing: a retry that is over budget comes later, it is not dropped. */
+/* At least 1: a retry over budget is delayed, not dropped. */
 static uint64_t allowance(const struct budget *budget, const struct retry_policy *retry) {
     uint64_t share = busiest(budget) * retry->budget_permille / PERMILLE;
     uint64_t floor = (uint64_t)retry->budget_floor_permille * BUDGET_WINDOW_SLOTS / PERMILLE;
@@ -93,6 +96,7 @@ uint32_t budget_peak(struct budget *budget, struct mono now) {
 }
 
 void budget_restore(struct budget *budget, uint32_t peak, struct mono now) {
+    assert(now.ms >= 0);
     advance(budget, now);
     budget->restored = peak;
     budget->restored_until_slot = budget->slot + BUDGET_MEMORY_SLOTS;

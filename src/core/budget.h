@@ -1,8 +1,8 @@
-/* budget: retries bounded to a share of first attempts, so that they cannot become an attack.
+/* budget: bounds retries to a share of first attempts, so that they cannot overload the downstream.
  *
  * Retries in any 10 s ≤ share × the first attempts of the busiest 10 s in the last 10 minutes,
- * never below the floor (SEMANTICS 4.6). Over budget means later, never dropped: the caller asks
- * before a due retry is handed over, and when the answer is no it learns when to ask again. */
+ * never below the floor (SEMANTICS 4.6). A retry over budget is delayed, never dropped: the caller
+ * asks before it hands over a due retry, and otherwise learns when to ask again. */
 #ifndef CORE_BUDGET_H
 #define CORE_BUDGET_H
 
@@ -15,7 +15,7 @@ enum {
     BUDGET_MEMORY_SLOTS = 600, /* "the last 10 minutes" */
 };
 
-/* Opaque to callers but for its size; zeroed is empty. */
+/* Opaque to callers except for its size; zeroed is empty. */
 struct budget {
     uint32_t firsts[BUDGET_MEMORY_SLOTS];
     uint32_t retries[BUDGET_WINDOW_SLOTS + 1];
@@ -30,7 +30,7 @@ bool budget_retry(struct budget *budget, const struct retry_policy *retry, struc
                   struct mono *again);
 double budget_remaining_ratio(struct budget *budget, const struct retry_policy *retry,
                               struct mono now);
-/* First attempts of the busiest 10 s: what is kept over a restart. */
+/* First attempts of the busiest 10 s, stored over a restart. */
 uint32_t budget_peak(struct budget *budget, struct mono now);
 void budget_restore(struct budget *budget, uint32_t peak, struct mono now);
 

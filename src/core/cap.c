@@ -1,3 +1,4 @@
+/* cap: see the header. */
 #include "core/cap.h"
 
 bool cap_is_full(uint64_t depth, uint64_t cap, bool was_full) {

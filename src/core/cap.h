@@ -11,13 +11,13 @@
 enum {
     CAP_PERMILLE = 1000,
     CAP_REOPEN_PERMILLE = 950, /* of the cap: a full DLQ has room again below this depth */
-    CAP_AWAITING_MAX = 1000,   /* messages of one queue that wait for room before it receives
-                                  nothing; its concurrency if that is more */
+    CAP_AWAITING_MAX = 1000, /* messages of a queue waiting for room at which it stops receiving; or
+                                its concurrency if that is more */
 };
 
 /* `depth` counts letters in pending_review and replaying. */
 bool cap_is_full(uint64_t depth, uint64_t cap, bool was_full);
-/* How many more letters the DLQ takes; `arriving` are on their way into it. 0 while it is full. */
+/* Free room in letters; `arriving` are on their way into it. 0 while it is full. */
 uint64_t cap_left(uint64_t depth, uint64_t arriving, uint64_t cap, bool full);
 bool cap_stops_receiving(uint64_t awaiting_room, uint64_t concurrency);
 

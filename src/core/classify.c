@@ -1,3 +1,4 @@
+/* classify: finds the first matching rule. */
 #include "core/classify.h"
 
 #include <assert.h>
@@ -48,7 +49,7 @@ static bool is_own(const struct policy *policy, const struct rule *rule) {
            (rule >= policy->answers && rule < policy->answers + policy->answer_count);
 }
 
-/* An answer of which a rule of the queue says that it is no success. */
+/* The queue's answer rule that matched: the answer is not a success. */
 static const struct rule *find_answer(const struct policy *policy, const struct outcome *outcome,
                                       const struct rule_facts *facts) {
     if (outcome->kind != KIND_ANSWER || !facts)
@@ -57,8 +58,8 @@ static const struct rule *find_answer(const struct policy *policy, const struct 
     return index < policy->answer_count ? &policy->answers[index] : NULL;
 }
 
-/* A worker that says nothing may be dead, or slow: whatever the presets, it is tried again, alone
- * (SEMANTICS §6), so that nobody needs a rule for it. */
+/* A silent worker may be dead or slow: an expired lease is retried, alone (SEMANTICS §6), whatever
+ * the presets, so that no queue needs a rule for it. */
 static const struct rule expired_rule = {
     .verdict = VERDICT_RETRY,
     .category = {"timeout", 7},
@@ -66,7 +67,7 @@ static const struct rule expired_rule = {
     .name = {"lease", 5},
 };
 
-/* What a rule left out gets a stable word all the same. */
+/* A default for what the rule left out. */
 static struct bytes or_else(struct bytes text, struct bytes otherwise) {
     return text.len ? text : otherwise;
 }
@@ -92,7 +93,7 @@ static struct classification by_nothing(const struct outcome *outcome) {
     };
 }
 
-/* The handler knows best what is to be done; a rule that says the same lends category and DLQ. */
+/* The handler's own verdict has precedence; a rule with the same verdict adds category and DLQ. */
 static struct classification by_handler(const struct rule *rule, const struct outcome *outcome) {
     struct classification said = {
         .verdict = outcome->verdict,
@@ -101,13 +102,14 @@ static struct classification by_handler(const struct rule *rule, const struct ou
     };
     if (rule && rule->verdict == outcome->verdict)
         said = by_rule(rule);
-    said.rule_name = BYTES("handler"); /* it would have stood without the rule */
+    said.rule_name = BYTES("handler"); /* the verdict does not depend on the rule */
     said.reason = or_else(outcome->reason, said.reason);
     return said;
 }
 
 struct classification classify(const struct policy *policy, const struct rule_subject *subject,
                                const struct rule_facts *facts) {
+    assert(policy->answer_count == 0 || policy->answers);
     const struct rule *rule = find_answer(policy, subject->outcome, facts);
     if (!rule)
         rule = find(policy, subject, facts);

@@ -1,4 +1,7 @@
+/* comeback: see the header. */
 #include "core/comeback.h"
+
+#include <assert.h>
 
 static bool is_own(struct bytes name) {
     return bytes_eq_nocase(name, BYTES(COMEBACK_LETTER)) ||
@@ -47,6 +50,7 @@ static struct rule_header *new_headers(const struct envelope *envelope, struct a
 }
 
 void comeback_join(struct envelope *letter, const struct envelope *came, struct arena *arena) {
+    assert(letter != came);
     struct rule_header *headers = new_headers(came, arena);
     size_t count = add_others(came->headers, came->header_count, headers);
     for (size_t i = 0; i < letter->header_count; i++)
@@ -64,6 +68,7 @@ void comeback_join(struct envelope *letter, const struct envelope *came, struct 
 
 size_t comeback_headers(const struct envelope *letter, struct arena *arena,
                         const struct rule_header **out) {
+    assert(letter->letter_id.len > 0);
     struct rule_header *headers = new_headers(letter, arena);
     char number[COMEBACK_NUMBER_SIZE];
     struct buf text;

@@ -1,6 +1,6 @@
 /* comeback: a letter that was sent to its origin (`to: origin`) and comes back from there: by its
  * queue's own source, or dead, from a DLQ that is adopted. It is the same letter again, not a
- * second one. Two headers that it is sent with tell:
+ * second one. It is recognised by two headers that it was sent with:
  *
  *   Impound-Letter: its id        Impound-Replays: how often it has been replayed
  *
@@ -9,22 +9,22 @@
  *                                ▼                            │
  *                              origin ────────────────────────┘
  *
- * Pure. Whoever receives messages asks here before it takes one for a new one. */
+ * Pure. Every receiver of messages checks this before it treats one as new. */
 #ifndef CORE_COMEBACK_H
 #define CORE_COMEBACK_H
 
 #include "core/envelope.h"
 
-#define COMEBACK_ORIGIN    "origin" /* as the `to` of a replay */
+#define COMEBACK_ORIGIN    "origin" /* value of a replay's `to` */
 #define COMEBACK_LETTER    "Impound-Letter"
 #define COMEBACK_REPLAYS   "Impound-Replays"
-/* The id that a message had at its source, where impound gave it another one. It is a fact of this
- * store: it is not sent to the origin, and the letter keeps it. */
+/* The id that a message had at its source, if impound gave it another one. It is not sent to the
+ * origin; the letter keeps it. */
 #define COMEBACK_SOURCE_ID "Impound-Source-Id"
 
 enum { COMEBACK_HEADERS = 2, COMEBACK_NUMBER_SIZE = 12 };
 
-/* What a message says of itself. */
+/* The two headers of a message. */
 struct comeback {
     struct bytes letter; /* borrowed from the headers */
     uint32_t replays;
@@ -34,25 +34,25 @@ struct comeback {
 bool comeback_read(const struct rule_header *headers, size_t count, struct comeback *out);
 
 enum comeback_is {
-    COMEBACK_STRANGER, /* not that letter: a message of its own */
+    COMEBACK_STRANGER, /* not that letter: a new message */
     COMEBACK_SAME,     /* the letter again */
-    COMEBACK_HELD,     /* it is back already: this is a second copy, to be settled, not doubled */
-    COMEBACK_EARLY,    /* that it arrived is not recorded yet: to be looked at again soon */
+    COMEBACK_HELD,     /* it is back already: a duplicate, to be acknowledged, not stored */
+    COMEBACK_EARLY,    /* its arrival at the origin is not durable yet: check again soon */
 };
-/* `letter` is what the store holds under that letter id; `queue` whose message came; `same_body`
- * whether the two bodies are equal. One with another body was made from it by somebody: a stranger.
- */
+/* `letter` is the stored letter with that id, `queue` the queue of the message, `same_body` whether
+ * the bodies are equal. A message with another body was derived from the letter by another program:
+ * a stranger. */
 enum comeback_is comeback_judge(const struct comeback *comeback, const struct envelope *letter,
                                 struct bytes queue, bool same_body);
 
-/* `letter` becomes what came: its source, key, headers (without the two, with the letter's
- * own COMEBACK_SOURCE_ID), content type. Everything
- * else stays as it was; state, failure and times are the caller's to set. Texts stay borrowed from
- * both; the array of headers is in the arena (heap). */
+/* `letter` takes over source, key, headers (without the two, with the letter's own
+ * COMEBACK_SOURCE_ID) and content type of the message. Everything else stays; the caller sets
+ * state, failure and times. Texts stay borrowed from both; the array of headers is in the arena
+ * (heap). */
 void comeback_join(struct envelope *letter, const struct envelope *came, struct arena *arena);
 
-/* The headers that a letter is sent with: its own without COMEBACK_SOURCE_ID, then the two. In the
- * arena (heap). */
+/* The headers to send a letter with: its own without COMEBACK_SOURCE_ID, then the two. In the arena
+ * (heap). */
 size_t comeback_headers(const struct envelope *letter, struct arena *arena,
                         const struct rule_header **out);
 

@@ -1,3 +1,4 @@
+/* connection_log: see the header. */
 #include "core/connection_log.h"
 
 #include <assert.h>

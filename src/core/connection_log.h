@@ -1,11 +1,11 @@
-/* connection_log: over which connections messages succeeded lately (SEMANTICS 4.10).
+/* connection_log: the connections on which messages succeeded recently (SEMANTICS 4.10).
  *
- * A server that restarts, or a proxy that closes old connections, resets calls that are not to
- * blame. A reset speaks against its message only if another message succeeded within the last
- * minute on a connection that was opened after the one that was reset.
+ * A server that restarts, or a proxy that closes old connections, resets calls whose messages are
+ * not at fault. A reset counts against its message only if another message succeeded within the
+ * last minute on a connection that was opened after the one that was reset.
  *
  * One slot for each second of the window holds the newest connection with a success in it. Pure:
- * time comes in. Connections are numbered from 1 in the order of opening. */
+ * time is an argument. Connections are numbered from 1 in the order of opening. */
 #ifndef CORE_CONNECTION_LOG_H
 #define CORE_CONNECTION_LOG_H
 
@@ -14,7 +14,7 @@
 enum { CONNECTION_LOG_SECONDS = 60 };
 
 struct connection_log {
-    int64_t second; /* that was noted last */
+    int64_t second; /* the newest second */
     uint64_t newest[CONNECTION_LOG_SECONDS];
 };
 

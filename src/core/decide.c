@@ -1,4 +1,7 @@
+/* decide: see the rules in the header. Pure. */
 #include "core/decide.h"
+
+#include <assert.h>
 
 #include "base/buf.h"
 #include "core/backoff.h"
@@ -6,7 +9,7 @@
 
 enum { REASON_MAX = DECIDE_REASON_MAX - CLASSIFY_TYPE_MAX - 16 };
 
-/* Everything that one judgement looks at, so that its steps need not pass it on one by one. */
+/* The arguments of one judgement. */
 struct judgement {
     const struct policy *policy;
     const struct subject *subject;
@@ -27,7 +30,7 @@ static void stop(struct decision *decision, enum action action, enum cause cause
     decision->counted = true;
 }
 
-/* "fallback" with nobody to fall back on is a plain retry, from here on. */
+/* `fallback` without a handler left is `retry`. */
 static enum verdict effective_verdict(const struct classification *class,
                                       const struct circumstance *around) {
     if (class->verdict == VERDICT_FALLBACK && !around->fallback_left)
@@ -37,14 +40,13 @@ static enum verdict effective_verdict(const struct classification *class,
     return class->verdict;
 }
 
-/* A mistake in the configuration (exit 78) concerns every message: nobody else need be asked. */
+/* A mistake in the configuration (exit 78) concerns every message: no second opinion is needed. */
 static bool is_suspect(const struct classification *class) {
     return class->verdict == VERDICT_HALT && class->from_preset &&
            !bytes_is(class->category, "config");
 }
 
-/* Of a hand-over that was answered, and whose answer is no success, its category speaks (SEMANTICS
- * §15). */
+/* For an answer that is not a success its category decides (SEMANTICS §15). */
 static bool answer_is_sick(struct bytes category) {
     return bytes_is(category, "transient") || bytes_is(category, "rate_limit") ||
            bytes_is(category, "timeout");
@@ -57,7 +59,7 @@ static bool is_sick(const struct judgement *j, const struct classification *clas
         (outcome->kind == KIND_STATUS && outcome->status / 100 == 2))
         return answer_is_sick(class->category);
     if (class->downstream && verdict == VERDICT_RETRY && outcome->kind == KIND_EXIT)
-        return true; /* a worker's uncaught exception that speaks of the downstream */
+        return true; /* a worker's uncaught exception about the downstream */
     return breaker_is_failure(j->policy->handler, outcome, verdict);
 }
 
@@ -86,8 +88,8 @@ static bool is_crash(const struct judgement *j) {
     return j->outcome->kind == KIND_RESET && j->around->reset_is_crash && !j->around->probe;
 }
 
-/* A message that is dead of resets is a crash to people, although each reset alone was transient:
- * unless a rule of the user's or the handler itself named its category. */
+/* A message dead of resets has the category crash, although each single reset was transient, unless
+ * the user's own rule or the handler set the category. */
 static void name_crash(const struct judgement *j, struct decision *decision) {
     static const struct bytes crash = {"crash", 5};
     if (j->outcome->kind != KIND_RESET || !bytes_starts(decision->rule_name, BYTES("preset:")))
@@ -97,7 +99,7 @@ static void name_crash(const struct judgement *j, struct decision *decision) {
 }
 
 /* A terminal verdict of the handler or of the user's own rule is about this message, whatever the
- * downstream's state; a preset's row cannot tell the message from the outage. */
+ * downstream's state; a preset cannot distinguish the message from the outage. */
 static bool is_failed_probe(const struct judgement *j, const struct classification *class,
                             const struct decision *decision) {
     if (!j->around->probe || !decision->breaker_failure || j->outcome->kind == KIND_SIGNAL)
@@ -112,7 +114,7 @@ static bool is_expired(const struct judgement *j) {
     return first_ms != WALL_NEVER.ms && j->around->now.ms - first_ms >= j->policy->retry.max_age_ms;
 }
 
-/* Calls that failed, this one included, are bounded whether they were attempts or probes. */
+/* The number of failed calls is bounded, attempts and probes together, this one included. */
 static bool is_over_calls(const struct judgement *j) {
     uint32_t limit = policy_attempts(j->policy, j->subject->max_attempts);
     uint64_t calls = (uint64_t)j->subject->attempt + j->subject->probes;
@@ -140,7 +142,7 @@ static void retry_or_stop(const struct judgement *j, struct decision *decision) 
                          j->outcome->retry_after_ms, j->rng);
 }
 
-/* Without evidence of an outage the message may be poison: what it costs is bounded. */
+/* Without evidence of an outage the message may be poison: its number of calls is bounded. */
 static void judge_failed_probe(const struct judgement *j, struct decision *decision) {
     decision->action = ACTION_HAND_BACK;
     if (j->around->outage)
@@ -152,9 +154,10 @@ static void judge_failed_probe(const struct judgement *j, struct decision *decis
         die(decision, CAUSE_EXPIRED);
 }
 
-/* What the verdict asks for, once nothing stronger has spoken. */
+/* Carries out the verdict, if nothing above has precedence. */
 static void carry_out(const struct judgement *j, struct decision *decision,
                       const struct classification *class) {
+    assert(decision->verdict < VERDICT_COUNT);
     switch (decision->verdict) {
     case VERDICT_FALLBACK:
         decision->action = ACTION_FALLBACK;
@@ -169,7 +172,7 @@ static void carry_out(const struct judgement *j, struct decision *decision,
         decision->suspect = is_suspect(class);
         decision->action = ACTION_HALT;
         if (decision->suspect && j->around->confirming) {
-            decision->verdict = VERDICT_DLQ; /* what the hand-over ends in */
+            decision->verdict = VERDICT_DLQ; /* the final verdict of the hand-over */
             stop(decision, ACTION_DEAD, CAUSE_TERMINAL);
         }
         return;
@@ -182,6 +185,7 @@ static void carry_out(const struct judgement *j, struct decision *decision,
 
 static struct decision judge_failure(const struct judgement *j,
                                      const struct classification *class) {
+    assert(j->outcome->ending == ENDING_FAILED);
     struct decision decision = begin(j, class);
     decision.crashed = decision.verdict != VERDICT_HALT && is_crash(j);
     if (decision.crashed && j->subject->crashes + 1 >= j->policy->poison.crashes) {
@@ -214,7 +218,7 @@ struct decision decide(const struct policy *policy, const struct subject *subjec
     return judge_failure(&j, &class);
 }
 
-/* No rule speaks of it: nobody was left to say what the failure looked like. */
+/* No rule applies: the process died before it could report a failure. */
 struct decision decide_crash(const struct policy *policy, const struct subject *subject,
                              const struct outcome *outcome, const struct circumstance *around,
                              struct rng *rng) {

@@ -1,4 +1,4 @@
-/* decide: the judgement on one attempt. A pure function of its arguments. */
+/* decide: the decision about one attempt. A pure function of its arguments. */
 #ifndef CORE_DECIDE_H
 #define CORE_DECIDE_H
 
@@ -6,9 +6,9 @@
 #include "base/rng.h"
 #include "core/classify.h"
 
-/* What judgement needs to know of a message. */
+/* The facts of a message that a decision needs. */
 struct subject {
-    uint32_t attempt; /* the number of the attempt that has just ended, from 1 (counted ones) */
+    uint32_t attempt;             /* number of the attempt that has ended, from 1 (counted ones) */
     uint32_t max_attempts;        /* 0: the policy's (a report may bring its own) */
     uint32_t crashes;             /* before this attempt */
     uint32_t probes;              /* failed without evidence of an outage, before this one */
@@ -18,35 +18,35 @@ struct subject {
     size_t header_count;
 };
 
-/* The state of the world around the attempt. */
+/* The circumstances of the attempt. */
 struct circumstance {
-    struct wall now; /* ages are told by it alone */
-    bool probe;      /* it was a breaker's probe */
+    struct wall now; /* for all ages */
+    bool probe;      /* it was a probe of the breaker */
     bool outage;     /* a probe: there is evidence of an outage (SEMANTICS 4.2) */
     /* Another message of the queue has succeeded since this one's own last failure. */
     bool others_succeeded;
     bool reset_is_crash; /* a reset speaks against the message (SEMANTICS 4.10) */
-    bool fallback_left;  /* another handler stands behind this one */
-    bool alone;          /* it ran alone as a suspect: an expired lease is then its own doing */
+    bool fallback_left;  /* another handler follows in the fallback list */
+    bool alone;          /* it ran alone as a suspect: an expired lease is then its own fault */
     bool on_fallback;    /* a fallback handled it: its `halt` is a `retry` */
     bool confirming;     /* it was refused before, and another message has succeeded since */
 };
 
 enum action {
-    ACTION_DONE,      /* succeeded: forget it */
-    ACTION_RETRY,     /* again after delay_ms, counted */
+    ACTION_DONE,      /* succeeded: removed from the store */
+    ACTION_RETRY,     /* retried after delay_ms, counted */
     ACTION_FALLBACK,  /* the next handler at once, within this attempt */
-    ACTION_DEAD,      /* to `dlq` as a letter */
-    ACTION_DISCARD,   /* on the record, out of the way */
-    ACTION_HALT,      /* back, uncounted; the queue stops */
-    ACTION_HAND_BACK, /* back, uncounted: interrupted, or a probe that failed */
+    ACTION_DEAD,      /* becomes a letter in `dlq` */
+    ACTION_DISCARD,   /* becomes a discarded letter */
+    ACTION_HALT,      /* stored, uncounted; the queue halts */
+    ACTION_HAND_BACK, /* stored or returned, uncounted: interrupted, or a failed probe */
 };
 
 /* A message whose probes fail without evidence of an outage gets this many calls beyond its
  * attempts. */
 enum { DECIDE_PROBES_MAX = 8 };
 
-/* Before the reason of a message whose attempts are used up. */
+/* Prefix of the reason of a message whose attempts are used up. */
 #define DECIDE_EXHAUSTED "max_attempts:"
 
 struct decision {
@@ -58,15 +58,15 @@ struct decision {
     enum verdict verdict;
     enum cause cause; /* with DEAD and DISCARD */
     struct bytes category;
-    struct bytes reason;      /* without what decide_reason puts before and behind it */
-    bool exhausted;           /* DECIDE_EXHAUSTED is put before it */
-    struct bytes reason_type; /* ":" and this is put behind it; empty: nothing */
+    struct bytes reason;      /* without the prefix and suffix that decide_reason adds */
+    bool exhausted;           /* the prefix DECIDE_EXHAUSTED is added */
+    struct bytes reason_type; /* added behind ":"; empty: nothing */
     struct bytes dlq;         /* with DEAD and DISCARD */
     struct bytes rule_name;
     int64_t delay_ms;     /* with RETRY */
-    bool breaker_failure; /* the outcome speaks against the downstream's health */
+    bool breaker_failure; /* the outcome counts against the downstream */
     /* A preset's `halt`, which may be the fault of this message alone. With HALT, other messages
-     * are asked before the queue stops (second_opinion.h); with DEAD, they were. */
+     * are tried before the queue halts (second_opinion.h); with DEAD, they were. */
     bool suspect;
 };
 
@@ -88,16 +88,16 @@ struct decision decide(const struct policy *policy, const struct subject *subjec
                        const struct outcome *outcome, const struct rule_facts *facts,
                        const struct circumstance *around, struct rng *rng);
 
-/* Whether a filter by reason finds it: the reason starts with the prefix, or does so behind
+/* Whether a reason filter matches: the reason starts with the prefix, or does so after
  * DECIDE_EXHAUSTED. */
 bool decide_reason_matches(struct bytes reason, struct bytes prefix);
-/* The whole reason, as it stands in envelopes: "max_attempts:timeout", "unclassified:OrderError".
- * A slice of the decision, or of `memory`. */
+/* The whole reason, as in envelopes: "max_attempts:timeout", "unclassified:OrderError". A slice of
+ * the decision, or of `memory`. */
 enum { DECIDE_REASON_MAX = 512 };
 struct bytes decide_reason(const struct decision *decision, char memory[DECIDE_REASON_MAX]);
 
-/* The judgement on a message that took our own process with it (SEMANTICS 5.1): a counted attempt
- * and a crash, retried until poison.crashes. */
+/* The decision about a message whose callback crashed our own process (SEMANTICS 5.1): a counted
+ * attempt and a crash, retried until poison.crashes. */
 struct decision decide_crash(const struct policy *policy, const struct subject *subject,
                              const struct outcome *outcome, const struct circumstance *around,
                              struct rng *rng);

@@ -1,11 +1,13 @@
+/* envelope: failure and history of an envelope. */
 #include "core/envelope.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "core/fingerprint.h"
 #include "core/trace.h"
 
-/* Always a new array: a copy of the envelope may still look at the old one. */
+/* Always a new array: a copy of the envelope may still refer to the old one. */
 bool envelope_note(struct envelope *envelope, struct arena *arena,
                    const struct envelope_note *note) {
     size_t kept = envelope->history_count;
@@ -24,6 +26,7 @@ bool envelope_note(struct envelope *envelope, struct arena *arena,
 }
 
 void envelope_fail(struct envelope *envelope, const struct outcome *outcome, struct wall now) {
+    assert(outcome->ending == ENDING_FAILED);
     struct wall at = outcome->failed_at.ms > 0 ? outcome->failed_at : now;
     envelope->failed = true;
     envelope->kind = outcome->kind;

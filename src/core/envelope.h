@@ -1,8 +1,8 @@
-/* envelope: everything that is known of one message, in any state (DESIGN §7).
+/* envelope: all facts of one message, in any state, except its body (DESIGN §7).
  *
- * People see it as JSON with the body; the store keeps it in a form of its own, which is a third of
+ * The API shows it as JSON with the body; the store keeps it in a binary form, which is a third of
  * the size and of the work. Texts are borrowed: from the bytes that were read after envelope_decode
- * and envelope_restore, from wherever they were set otherwise. */
+ * and envelope_restore, otherwise from the place where they were set. */
 #ifndef CORE_ENVELOPE_H
 #define CORE_ENVELOPE_H
 
@@ -20,16 +20,16 @@ enum {
 
 /* One line of history. */
 struct envelope_note {
-    uint32_t attempt; /* the number it had */
-    uint32_t replay;  /* which round: 0 before the first replay */
-    struct wall at;   /* when it was handed over */
+    uint32_t attempt; /* its number */
+    uint32_t replay;  /* its round: 0 before the first replay */
+    struct wall at;   /* start of the hand-over */
     int64_t duration_ms;
     bool counted;
-    bool ok;          /* it succeeded (a duplicate hand-over can): verdict "ok" */
+    bool ok;          /* it succeeded (possible for a duplicate hand-over): verdict "ok" */
     bool interrupted; /* verdict "interrupted" */
     bool probe;
     bool compensation;    /* by the compensating handler */
-    enum verdict verdict; /* else */
+    enum verdict verdict; /* otherwise */
     struct bytes category;
     struct bytes error_type;
     struct bytes error_message;
@@ -37,7 +37,7 @@ struct envelope_note {
 };
 
 struct envelope {
-    struct bytes letter_id; /* empty until it first died */
+    struct bytes letter_id; /* empty until it first dies */
     struct bytes dlq;
     enum state state;
     enum cause cause; /* of a letter */
@@ -49,8 +49,9 @@ struct envelope {
     struct bytes content_type;
     char content_hash[65];  /* hex of SHA-256, or "" */
     uint64_t size;          /* of the body */
-    struct bytes body_file; /* where a large body is, as the store knows it when asked */
-    bool body_damaged; /* the store lost the body: it is empty, hash and size are of the old one */
+    struct bytes body_file; /* file of a large body, filled in by the store on reading */
+    bool body_damaged;      /* the body was lost to damage: it is empty; hash and size are of the
+                               original */
 
     struct bytes source; /* JSON object: {"kind":"builtin"} */
 
@@ -62,14 +63,14 @@ struct envelope {
     int64_t retry_after_ms; /* -1: none */
 
     uint32_t attempts, max_attempts, crashes, replays;
-    uint32_t probes; /* of this round that failed without evidence of an outage (SEMANTICS 4.2) */
-    struct envelope_note *history; /* oldest first; in the arena that was given to envelope_note */
+    uint32_t probes; /* failed probes of this round without evidence of an outage (SEMANTICS 4.2) */
+    struct envelope_note *history; /* oldest first; in the arena given to envelope_note */
     size_t history_count;
 
     struct wall created_at, first_attempt_at, first_failure_at, last_failure_at, dead_at,
         resolved_at;
-    struct wall escalated_at, next_attempt_at; /* next_attempt_at: due time of what waits */
-    struct wall replayed_at; /* when its present or last replay began; max_age runs from then */
+    struct wall escalated_at, next_attempt_at; /* next_attempt_at: due time */
+    struct wall replayed_at; /* start of its present or last replay; max_age runs from then */
     int64_t delay_ms;        /* the delay that led to next_attempt_at */
     enum resolution resolution;
     struct bytes why; /* of the last decision by a person, or of a halt */
@@ -78,55 +79,57 @@ struct envelope {
     struct bytes task_id, task_type; /* reports */
     struct bytes context;            /* JSON; empty: {} */
     struct bytes owner, rule;
-    struct bytes blocked_by; /* the letter that closes its key: as the store knows it when asked */
-    bool closes_key;         /* a letter of a queue in order: its key waits for it */
+    struct bytes blocked_by; /* the letter that closes its key, filled in by the store on reading */
+    bool closes_key;         /* a letter of an ordered queue: its key waits for it */
 
-    uint64_t lease;        /* the last lease's secret half; 0: never leased */
-    int64_t lease_ms;      /* > 0: it is leased now, for so long at a time */
-    bool suspect;          /* it was under way when its worker died: it runs alone */
-    struct bytes replay;   /* the id of the replay that last sent it */
-    bool read_only;        /* adopted, and still its broker's: nobody decides about it here */
-    bool edited;           /* its body is not the one that first died; that one is kept */
-    uint32_t compensating; /* replaying: the attempt of its compensation that is next; 0: none */
-    bool to_origin; /* replaying: it goes to its origin; resolved: it is there (comeback.h) */
-    bool refused;   /* its last hand-over ended in `halt`: others go first (second_opinion.h) */
+    uint64_t lease;      /* the last lease's secret half; 0: never leased */
+    int64_t lease_ms;    /* > 0: it is leased now, for this long at a time */
+    bool suspect;        /* in flight when its worker died: it runs alone */
+    struct bytes replay; /* the id of the replay that last sent it */
+    bool read_only; /* adopted with mode: peek; its broker still has it, and it cannot be changed
+                       here */
+    bool edited;    /* an edit replaced its body; the original is kept */
+    uint32_t compensating; /* replaying: number of the next compensation attempt; 0: none */
+    bool to_origin; /* replaying: it is sent to its origin; resolved: it is there (comeback.h) */
+    bool refused; /* its last hand-over ended in `halt`: other messages go first (second_opinion.h)
+                   */
 };
 
 enum envelope_part {
     ENVELOPE_WITH_BODY, /* with message.body or message.body_base64 */
-    ENVELOPE_ROW,       /* a list's row: without body, stack_trace and history */
-    ENVELOPE_LINE,      /* as with the body, but one line that gives every byte back: a body that
-                           JSON cannot show exactly, or only over several lines, is base64 */
+    ENVELOPE_ROW,       /* a row of a list: without body, stack_trace and history */
+    ENVELOPE_LINE, /* with the body, on one line that preserves every byte: a body that JSON cannot
+                      show exactly, or only over several lines, is base64 */
 };
 
-/* Writes JSON. The body is written as it is when it is JSON (content_type application/json,
- * text/json or with the suffix +json, and it parses), as a JSON string when it is other UTF-8 text,
- * as body_base64 when it is not UTF-8. */
+/* Writes JSON. The body is copied unchanged if it is JSON (content_type application/json, text/json
+ * or with the suffix +json, and it parses), a JSON string if it is other UTF-8 text, and
+ * body_base64 if it is not UTF-8. */
 void envelope_encode(const struct envelope *envelope, enum envelope_part part, struct bytes body,
                      struct buf *out);
-/* Whether a body is written as it is: it is JSON, and says so. */
+/* Whether a body is copied unchanged: it is declared as JSON and parses. */
 bool envelope_is_json(struct bytes content_type, struct bytes body);
-/* A member "body" or "body_base64", by the same rule; for whoever writes another object. */
+/* Writes a member "body" or "body_base64" by the same rule, into another object. */
 void envelope_put_body(struct json_out *out, struct bytes content_type, struct bytes body);
-/* A key or a header's value, which may be any bytes: a string, or {"base64":…} where it is no text
- * (not UTF-8, or with a NUL in it). Null: there is none. */
+/* Writes a key or a header's value, which may be any bytes: a string, or {"base64":…} if it is not
+ * text (not UTF-8, or with a NUL). Null: there is none. */
 void envelope_put_any(struct json_out *out, struct bytes value);
 /* The member "headers": an object of such values by name, each name once with its last value. If a
  * name is repeated, also the member "header_pairs": all of them in their order, as [name, value].
  */
 void envelope_put_headers(struct json_out *out, const struct rule_header *headers, size_t count);
-/* Reads what envelope_encode wrote. Slices of `json` and of the arena. STATUS_CORRUPT when it is
- * not such a text. */
+/* Reads the JSON of envelope_encode. Slices of `json` and of the arena. STATUS_CORRUPT: not such a
+ * text. */
 enum status envelope_decode(struct bytes json, struct arena *arena, struct envelope *out,
                             struct err *err);
 
-/* The form that the store keeps: all but the body (docs/store.md has the bytes). */
+/* Writes the stored form: everything but the body (docs/store.md has the bytes). */
 void envelope_store(const struct envelope *envelope, struct buf *out);
-/* Reads what envelope_store wrote, and the JSON that stores held before it. As envelope_decode. */
+/* Reads the stored form, and the JSON of older stores. As envelope_decode. */
 enum status envelope_restore(struct bytes stored, struct arena *arena, struct envelope *out,
                              struct err *err);
-/* The same for who needs no more than facts: headers, history, source and context may be left out,
- * and are then not looked at. */
+/* The same without the long members: headers, history, source and context may be left out, and are
+ * then not verified. */
 enum status envelope_restore_facts(struct bytes stored, struct arena *arena, struct envelope *out,
                                    struct err *err);
 
@@ -138,7 +141,7 @@ static inline bool envelope_awaits_room(const struct envelope *envelope) {
            envelope->dlq.len > 0 && envelope->next_attempt_at.ms == WALL_NEVER.ms;
 }
 
-/* Why a message that waits for a retry cannot be tried now; NULL: it can. */
+/* Why a waiting message cannot be retried now; NULL: it can. */
 static inline const char *envelope_keeps_from_retry(const struct envelope *envelope) {
     if (envelope_awaits_room(envelope))
         return "it was judged dead and waits for room in its DLQ";
@@ -147,13 +150,13 @@ static inline const char *envelope_keeps_from_retry(const struct envelope *envel
     return NULL;
 }
 
-/* Hand-overs of its present round that were judged: of its compensation while it has one. */
+/* Judged hand-overs of its present round: of its compensation, if it has one. */
 static inline uint32_t envelope_tries(const struct envelope *envelope) {
     return envelope->compensating ? envelope->compensating - 1 : envelope->attempts;
 }
 
-/* Adds a line of history, dropping the oldest when there are ENVELOPE_HISTORY_MAX; its
- * error_message is clipped to ENVELOPE_NOTE_MESSAGE_MAX. False when a fixed arena is used up. */
+/* Adds a history line, dropping the oldest beyond ENVELOPE_HISTORY_MAX; its error_message is
+ * clipped to ENVELOPE_NOTE_MESSAGE_MAX. False: a fixed arena is used up. */
 bool envelope_note(struct envelope *envelope, struct arena *arena,
                    const struct envelope_note *note);
 /* Copies a failed outcome into the envelope's failure (clipped to the limits of outcome.h),

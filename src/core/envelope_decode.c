@@ -1,3 +1,4 @@
+/* envelope_decode: reads an envelope's JSON by the table of envelope_fields.c. */
 #include "core/envelope.h"
 
 #include <string.h>
@@ -8,12 +9,12 @@
 
 struct decoding {
     struct arena *arena;
-    enum status status; /* what is returned when a member cannot be read */
-    const char *wrong;  /* the innermost member that could not be */
+    enum status status; /* the error for an unreadable member */
+    const char *wrong;  /* the innermost unreadable member */
 };
 
-/* `at` is the member, or the whole struct for the forms that say so. False: refused; the value is
- * not what this form is written as. */
+/* `at` is the member, or the whole struct for the forms that say so. False: the value does not have
+ * this form. */
 typedef bool get_fn(struct decoding *d, struct json value, void *at,
                     const struct envelope_field *field);
 
@@ -40,7 +41,7 @@ static bool get_text(struct decoding *d, struct json value, void *at,
     return true;
 }
 
-/* {"base64":…}: what was no text. */
+/* {"base64":…}: binary data. */
 static bool get_base64(struct decoding *d, struct json value, struct bytes *out) {
     struct json member;
     struct bytes text;
@@ -72,7 +73,7 @@ static bool get_object(struct decoding *d, struct json value, void *at,
     return is_null(value) || value.type == JSON_OBJECT;
 }
 
-/* The words and times below hold no escapes, so the text between the quotes is the text. */
+/* The words and times below have no escapes, so the bytes between the quotes are the text. */
 static struct bytes plain(struct json value) {
     return value.type == JSON_STRING ? bytes_cut(value.text, 1, value.text.len - 1) : BYTES_NONE;
 }
@@ -215,7 +216,7 @@ static bool get_headers(struct decoding *d, struct json value, void *at,
     size_t count = count_of(value), i = 0;
     if (value.type != JSON_OBJECT)
         return false;
-    if (envelope->header_count > 0) /* header_pairs came first, and says more */
+    if (envelope->header_count > 0) /* header_pairs came first, and is more complete */
         return true;
     struct rule_header *headers = room_for(d, count, sizeof *headers);
     if (!headers)
@@ -349,7 +350,7 @@ static get_fn *const get_form[FORM_COUNT] = {
     [FORM_FAILURE] = get_failure,
 };
 
-/* Members mostly stand in the table's order, so the search goes on where the last one ended. */
+/* Members are mostly in the table's order, so the search continues after the last one found. */
 static const struct envelope_field *field_named(const struct envelope_section *section,
                                                 struct bytes key, size_t *from) {
     for (size_t i = 0; i < section->count; i++) {
@@ -384,11 +385,11 @@ enum status envelope_decode(struct bytes json, struct arena *arena, struct envel
     struct err why;
     *out = (struct envelope){.state = STATE_COUNT, .retry_after_ms = -1};
     if (json_parse(json, &value, &why) != STATUS_OK)
-        return err_set(err, STATUS_CORRUPT, "an envelope that is %s", why.text);
+        return err_set(err, STATUS_CORRUPT, "damaged envelope: %s", why.text);
     if (!get_members(&d, value, out, &envelope_fields))
-        return err_set(err, d.status, "an envelope that cannot be read: %s",
-                       d.wrong ? d.wrong : "it is no object");
+        return err_set(err, d.status, "damaged envelope: %s",
+                       d.wrong ? d.wrong : "not a JSON object");
     if (out->state == STATE_COUNT || out->id.len == 0 || out->queue.len == 0)
-        return err_set(err, STATUS_CORRUPT, "an envelope without a state, an id or a queue");
+        return err_set(err, STATUS_CORRUPT, "damaged envelope: state, id or queue is missing");
     return STATUS_OK;
 }

@@ -1,3 +1,4 @@
+/* envelope_encode: writes an envelope's JSON by the table of envelope_fields.c. */
 #include "core/envelope.h"
 
 #include <assert.h>
@@ -6,7 +7,7 @@
 #include "core/fingerprint.h"
 #include "core/lifecycle.h"
 
-/* What RFC 3339 can spell: the last millisecond of the year 9999. */
+/* The latest time of RFC 3339: the last millisecond of the year 9999. */
 static const struct wall last_wall = {253402300799999};
 
 struct encoding {
@@ -151,7 +152,7 @@ static void put_header_value(struct json_out *out, const struct rule_header *hea
     envelope_put_any(out, header->value.ptr ? header->value : BYTES(""));
 }
 
-static bool comes_again(const struct rule_header *headers, size_t count, size_t place) {
+static bool is_repeated(const struct rule_header *headers, size_t count, size_t place) {
     for (size_t i = place + 1; i < count; i++)
         if (bytes_eq(headers[i].name, headers[place].name))
             return true;
@@ -176,7 +177,7 @@ void envelope_put_headers(struct json_out *out, const struct rule_header *header
     json_key(out, "headers");
     json_open(out, '{');
     for (size_t i = 0; i < count; i++) {
-        if (comes_again(headers, count, i)) {
+        if (is_repeated(headers, count, i)) {
             repeated = true;
             continue;
         }
@@ -238,7 +239,7 @@ static bool is_one_line(struct bytes text) {
     return bytes_find(text, BYTES("\n")) == text.len && bytes_find(text, BYTES("\r")) == text.len;
 }
 
-/* Whoever reads the line tells JSON from text by the content type alone. */
+/* A reader of the line distinguishes JSON from text by the content type alone. */
 static bool fits_a_line(struct bytes content_type, struct bytes body) {
     if (!says_json(content_type))
         return true;
@@ -341,6 +342,7 @@ static void put_section(struct encoding *e, const void *base, const struct envel
 
 void envelope_encode(const struct envelope *envelope, enum envelope_part part, struct bytes body,
                      struct buf *out) {
+    assert(part <= ENVELOPE_LINE && envelope->state < STATE_COUNT);
     struct encoding e = {json_out(out), part, body};
     put_members(&e, envelope, &envelope_fields);
 }

@@ -1,3 +1,4 @@
+/* envelope_fields: the tables. The numbers are stored: see the header before changing one. */
 #include "core/envelope_fields.h"
 
 #define SECTION(table) ((struct envelope_section){(table), sizeof(table) / sizeof *(table)})
@@ -80,7 +81,7 @@ static const struct envelope_field top_fields[] = {
     {"replay", 31, FORM_TEXT, IN_ALL, AT(replay)},
     {"replayed_at", 39, FORM_TIME, IN_ALL, AT(replayed_at)},
     {"edited", 32, FORM_FLAG, IN_ALL, AT(edited)},
-    /* not of a line: what is imported is ours */
+    /* not in a line: an imported letter is not read-only */
     {"read_only", 42, FORM_FLAG, IN_STORED | IN_BODY | IN_ROW, AT(read_only)},
     {"suspect", 33, FORM_FLAG, IN_ALL, AT(suspect)},
     {"compensating", 40, FORM_U32, IN_STORED, AT(compensating)},

@@ -1,21 +1,21 @@
-/* envelope_fields: the envelope's members as data: which one stands where and in which form.
+/* envelope_fields: the envelope's members as data: name, number, form and offset.
  *
- * One table serves JSON and the stored form, in both directions, so that what is written can be
- * read. Members are written in the order of the tables; a reader takes them in any order and passes
- * over what it does not know.
+ * One table serves JSON and the stored form, in both directions, so that everything written can be
+ * read. Members are written in the order of the tables; a reader accepts any order and skips
+ * members that it does not know.
  *
- * A member's number stands in stored bytes for ever: a new member gets the next free one of its
- * section, and the number of a member that is gone is not used again. */
+ * A member's number is part of stored bytes for ever: a new member gets the next free number of its
+ * section, and the number of a removed member is never reused. */
 #ifndef CORE_ENVELOPE_FIELDS_H
 #define CORE_ENVELOPE_FIELDS_H
 
 #include "core/envelope.h"
 
-/* How a member is stored in its struct and spelled in JSON. */
+/* The type of a member in its struct, and its form in JSON. */
 enum envelope_form {
     FORM_TEXT,          /* struct bytes; empty is null */
     FORM_OPTIONAL_TEXT, /* struct bytes; left out when empty */
-    FORM_MAYBE_TEXT,    /* struct bytes, whatever they are; only a NULL pointer is null */
+    FORM_MAYBE_TEXT,    /* struct bytes, any bytes; only a NULL pointer is null */
     FORM_OBJECT,        /* struct bytes of a JSON object, kept to the byte; empty is null */
     FORM_CONTEXT,       /* the same; empty is {} */
     FORM_TIME,          /* struct wall; never is null */
@@ -31,20 +31,20 @@ enum envelope_form {
     FORM_STATE,         /* enum state */
     FORM_KIND,          /* enum kind */
     FORM_RESOLUTION,    /* enum resolution; none is null */
-    FORM_ID,            /* the whole envelope: its letter id, else its message id. Not read back */
-    FORM_CAUSE,         /* the whole envelope: null when it is no letter and awaits none */
-    FORM_HEADERS,       /* the whole envelope */
-    FORM_HEADER_PAIRS,  /* the same; only read: FORM_HEADERS writes it beside itself */
+    FORM_ID,      /* the whole envelope: its letter id, otherwise its message id. Not read back */
+    FORM_CAUSE,   /* the whole envelope: null unless it is a letter or waits to become one */
+    FORM_HEADERS, /* the whole envelope */
+    FORM_HEADER_PAIRS,  /* the same; only read: FORM_HEADERS writes it as well */
     FORM_HISTORY,       /* the whole envelope */
-    FORM_BODY,          /* not of the envelope at all: written from the caller's body */
+    FORM_BODY,          /* not part of the envelope: the caller's body */
     FORM_VERDICT,       /* a whole note: "ok" and "interrupted" besides the verdicts */
-    FORM_SECTION,       /* an object of its own, from the same struct */
+    FORM_SECTION,       /* a nested object, of the same struct */
     FORM_MAYBE_SECTION, /* the same; null when all its texts are empty */
     FORM_FAILURE,       /* the same; null when the message never failed */
     FORM_COUNT
 };
 
-/* Bits: what a member is written in. */
+/* Bits: the forms in which a member is written. */
 enum {
     IN_BODY = 1 << ENVELOPE_WITH_BODY,
     IN_ROW = 1 << ENVELOPE_ROW,

@@ -1,24 +1,26 @@
+/* envelope_restore: reads the stored form (envelope_stored.h) by the table of envelope_fields.c.
+ * The bytes may be damaged: every length is checked. */
 #include <string.h>
 
 #include "core/envelope_stored.h"
 
 struct restoring {
     struct arena *arena;
-    enum status status; /* what is returned when a member cannot be read */
-    const char *wrong;  /* the innermost member that could not be */
-    bool facts;         /* what is long is passed over */
+    enum status status; /* the error for an unreadable member */
+    const char *wrong;  /* the innermost unreadable member */
+    bool facts;         /* long members are skipped */
 };
 
-/* A member's value; `text` is a part's bytes too. */
+/* A member's value; `text` holds the bytes of a part, too. */
 struct value {
     enum stored_kind kind;
     int64_t number;
     struct bytes text;
 };
 
-/* ---- values, cut off the front of `rest`; false: the bytes end too early ---- */
+/* ---- values, removed from the front of `rest`; false: the bytes end too early ---- */
 
-/* Inline, because every member goes through it: the fold reads each envelope. */
+/* Inline, because every member is read with it: the fold reads each envelope. */
 static inline struct bytes cut_front(struct bytes *rest, size_t len) {
     struct bytes front = {rest->ptr, len};
     rest->ptr += len;
@@ -251,7 +253,7 @@ static bool restore_section(struct restoring *r, const struct value *value, void
 
 static const struct form {
     enum stored_kind kind;
-    restore_fn *restore; /* NULL: it is never stored */
+    restore_fn *restore; /* NULL: never stored */
     bool is_long;
 } forms[FORM_COUNT] = {
     [FORM_TEXT] = {STORED_TEXT, restore_text, false},
@@ -281,7 +283,7 @@ static const struct form {
     [FORM_FAILURE] = {STORED_PART, restore_section, false},
 };
 
-/* Members stand in the table's order, so the search goes on where the last one ended. */
+/* Members are in the table's order, so the search continues after the last one found. */
 static const struct envelope_field *field_numbered(const struct envelope_section *section,
                                                    unsigned number, size_t *from) {
     for (size_t i = 0; i < section->count; i++) {
@@ -329,10 +331,10 @@ static enum status restore(struct bytes stored, bool facts, struct arena *arena,
     struct restoring r = {arena, STATUS_CORRUPT, NULL, facts};
     *out = (struct envelope){.state = STATE_COUNT, .retry_after_ms = -1};
     if (!restore_members(&r, bytes_cut(stored, 1, stored.len), out, &envelope_fields))
-        return err_set(err, r.status, "an envelope that cannot be read: %s",
+        return err_set(err, r.status, "damaged envelope: %s",
                        r.wrong ? r.wrong : "it ends too early");
     if (out->state == STATE_COUNT || out->id.len == 0 || out->queue.len == 0)
-        return err_set(err, STATUS_CORRUPT, "an envelope without a state, an id or a queue");
+        return err_set(err, STATUS_CORRUPT, "damaged envelope: state, id or queue is missing");
     return STATUS_OK;
 }
 

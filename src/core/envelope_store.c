@@ -1,3 +1,4 @@
+/* envelope_store: writes the stored form (envelope_stored.h) by the table of envelope_fields.c. */
 #include <assert.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@ enum { NUMBER_BYTES_MAX = 10 };
 
 /* ---- values ---- */
 
-/* Room is asked for once a member, for as much as it may need; what is left over is given back. */
+/* Room is reserved once per member, for the most that it may need; the rest is given back. */
 
 static char *put_groups(char *at, uint64_t value) {
     for (; value >= STORED_MORE; value >>= STORED_GROUP_BITS)
@@ -58,13 +59,14 @@ static void put_text(struct buf *out, const struct envelope_field *field, struct
     end_at(out, put_counted(at, text));
 }
 
-/* Its length is known at its end. */
+/* The length is written by close_part. */
 static size_t open_part(struct buf *out) {
     buf_room(out, STORED_PART_LENGTH);
     return out->len;
 }
 
 static void close_part(struct buf *out, size_t start) {
+    assert(out->overflow || (start >= STORED_PART_LENGTH && start <= out->len));
     if (out->overflow)
         return;
     size_t len = out->len - start;
@@ -74,8 +76,8 @@ static void close_part(struct buf *out, size_t start) {
 
 /* ---- forms ---- */
 
-/* `at` is the member, or the whole struct for the forms that say so. Nothing is written of what a
- * reader assumes anyway. */
+/* `at` is the member, or the whole struct for the forms that say so. Default values are not
+ * written. */
 typedef void store_fn(struct buf *out, const void *at, const struct envelope_field *field);
 
 static void store_members(struct buf *out, const void *base,
@@ -216,6 +218,7 @@ static void store_members(struct buf *out, const void *base,
 }
 
 void envelope_store(const struct envelope *envelope, struct buf *out) {
+    assert(envelope->state < STATE_COUNT && envelope->history_count <= ENVELOPE_HISTORY_MAX);
     buf_char(out, STORED_VERSION);
     store_members(out, envelope, &envelope_fields);
 }

@@ -18,7 +18,7 @@
 #include "core/envelope_fields.h"
 
 enum {
-    STORED_VERSION = 1, /* JSON, which stood here before, begins with another byte */
+    STORED_VERSION = 1, /* the JSON of older stores begins with another byte */
     STORED_KIND_BITS = 2,
     STORED_PART_LENGTH = 4,
     STORED_GROUP_BITS = 7,

@@ -1,16 +1,17 @@
+/* fingerprint: hashes error type, masked message and in-app frames. */
 #include "core/fingerprint.h"
 
 #include <assert.h>
 #include <string.h>
 
 enum {
-    FRAME_TEXT_MAX = 255, /* bytes of a function or file name that count */
+    FRAME_TEXT_MAX = 255, /* bytes of a function or file name that are hashed */
     MASK_GROWTH = 3,      /* a masked text is at most this many times as long */
     SCRATCH_SIZE = OUTCOME_MESSAGE_MAX * MASK_GROWTH,
 };
 
-/* Each piece is hashed by itself, so that "ab" + "c" and "a" + "bc" differ. Bytes are laid out by
- * hand: the number is written to disk and must be the same on every machine. */
+/* Each piece is hashed separately, so that "ab" + "c" and "a" + "bc" differ. The byte order is
+ * fixed: the number is stored and must be the same on every machine. */
 static uint64_t mix(uint64_t so_far, uint64_t piece) {
     char both[16];
     for (size_t i = 0; i < 8; i++) {

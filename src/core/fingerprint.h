@@ -1,5 +1,5 @@
-/* fingerprint: one number for one cause. Ids, numbers, hex and quoted text are masked, so that
- * "order 17 not found" and "order 18 not found" are the same failure. */
+/* fingerprint: one number for one cause of failure. Ids, numbers, hex and quoted text are masked,
+ * so that "order 17 not found" and "order 18 not found" are the same failure. */
 #ifndef CORE_FINGERPRINT_H
 #define CORE_FINGERPRINT_H
 

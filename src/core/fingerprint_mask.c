@@ -1,7 +1,7 @@
-/* fingerprint_mask: one pass over a text; at each place a short table of shapes is tried.
+/* fingerprint_mask: one pass over a text; at each position a short table of shapes is tried.
  *
- * Every shape is either bounded in length or consumes what it looked at, so the work is linear in
- * the text. Changing what is masked changes stored fingerprints: raise FINGERPRINT_VERSION. */
+ * Every shape is bounded in length or consumes what it examined, so the work is linear in the text.
+ * Changing the masks changes stored fingerprints: raise FINGERPRINT_VERSION. */
 #include "base/ascii.h"
 #include "core/fingerprint.h"
 
@@ -39,8 +39,8 @@ static size_t run(struct bytes text, size_t from, size_t max, bool (*member)(cha
     return n;
 }
 
-/* The length of the front of `text` that has the pattern's shape: d a digit, x a hex digit,
- * anything else itself. 0 when it has not. */
+/* The length of the start of `text` that has the pattern's shape: d a digit, x a hex digit,
+ * anything else itself. 0: it does not. */
 static size_t shape(struct bytes text, const char *pattern) {
     size_t i = 0;
     for (; pattern[i]; i++) {
@@ -54,8 +54,8 @@ static size_t shape(struct bytes text, const char *pattern) {
     return i;
 }
 
-/* Each of these gives how much of the front of `text` it is, or 0. They are tried where a word may
- * start. */
+/* Each of these returns the length of its match at the start of `text`, or 0. They are tried where
+ * a word may start. */
 
 static size_t match_uuid(struct bytes text) {
     size_t n = shape(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx");
@@ -106,7 +106,7 @@ static size_t match_email(struct bytes text) {
         return 0;
     size_t domain = run(text, local + 1, EMAIL_DOMAIN_MAX, in_domain);
     while (domain && !ascii_is_alnum(text.ptr[local + domain]))
-        domain--; /* the full stop of the sentence */
+        domain--; /* a full stop at the end of a sentence */
     struct bytes name = bytes_cut(text, local + 1, local + 1 + domain);
     return bytes_find(name, BYTES(".")) < name.len ? local + 1 + domain : 0;
 }
@@ -203,7 +203,7 @@ static const struct {
     {match_number, BYTES("<n>")},
 };
 
-/* Quotes. A line's quote that is never closed is looked for once, not at every further quote. */
+/* Quotes. An unclosed quote of a line is searched for once, not at every further quote. */
 static const struct {
     char open;
     const char *close;
@@ -213,10 +213,10 @@ enum { QUOTES = sizeof quotes / sizeof *quotes };
 
 struct masking {
     struct bytes text;
-    size_t unclosed_until[QUOTES]; /* no closing quote stands before this place */
+    size_t unclosed_until[QUOTES]; /* there is no closing quote before this position */
 };
 
-/* An apostrophe inside a word neither opens nor closes. */
+/* An apostrophe inside a word neither opens nor closes a quote. */
 static size_t quoted(struct masking *m, size_t from, size_t quote) {
     size_t i = from + 1;
     for (; i < m->text.len && m->text.ptr[i] != '\n'; i++) {
@@ -240,7 +240,7 @@ static size_t match_quoted(struct masking *m, size_t from) {
 static size_t mask_at(struct masking *m, size_t i, struct bytes *mask) {
     bool inside_word = i > 0 && ascii_is_alnum(m->text.ptr[i - 1]);
     struct bytes rest = bytes_cut(m->text, i, m->text.len);
-    if (inside_word) { /* digits in a word are masked, but no sign or separator is taken */
+    if (inside_word) { /* digits in a word are masked, without a sign or separator */
         *mask = BYTES("<n>");
         return ascii_is_digit(rest.ptr[0]) ? run(rest, 0, SIZE_MAX, ascii_is_digit) : 0;
     }
@@ -255,7 +255,7 @@ static size_t mask_at(struct masking *m, size_t i, struct bytes *mask) {
 
 void fingerprint_mask(struct bytes text, struct buf *out) {
     struct masking m = {.text = text};
-    size_t plain = 0; /* start of what is copied as it is */
+    size_t plain = 0; /* start of the text to copy unchanged */
     for (size_t i = 0; i < text.len;) {
         struct bytes mask;
         size_t n = mask_at(&m, i, &mask);

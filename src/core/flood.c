@@ -1,3 +1,4 @@
+/* flood: rings of counters. See the picture in the header. */
 #include "core/flood.h"
 
 #include <string.h>
@@ -5,7 +6,7 @@
 enum {
     MINUTE_MS = 60 * 1000,
     PERMILLE = 1000,
-    FIRST_PLACE = 1 << 30, /* of a ring, so that no place is negative */
+    FIRST_PLACE = 1 << 30, /* offset that keeps places positive */
 };
 
 static int64_t place_of(struct mono now, int64_t width_ms) {
@@ -34,7 +35,8 @@ static void clear_counts(struct flood *flood, struct flood_counts *counts, int64
     clear(counts->minutes, FLOOD_MINUTES, flood->minute, minute);
 }
 
-/* What is older than the rings is forgotten; another length of the window empties the slots. */
+/* Clears slots and minutes that are older than the rings; a changed window length clears all slots.
+ */
 static void advance(struct flood *flood, int64_t window_ms, struct mono now) {
     int64_t slot_ms = window_ms / FLOOD_SLOTS > 0 ? window_ms / FLOOD_SLOTS : 1;
     int64_t minute = place_of(now, MINUTE_MS), slot = place_of(now, slot_ms);
@@ -67,7 +69,7 @@ static uint64_t in_window(const struct flood_counts *counts) {
     return sum;
 }
 
-/* Of the hour that ends where the window begins, in whole minutes. */
+/* Sum over the hour before the window, in whole minutes. */
 static uint64_t in_hour_before(const struct flood *flood, const struct flood_counts *counts,
                                int64_t window_ms, struct mono now) {
     uint64_t sum = 0;
@@ -91,7 +93,7 @@ static struct flood_group *known_group(struct flood *flood, uint64_t fingerprint
     return NULL;
 }
 
-/* With all places taken, the group that was counted least gives way. */
+/* If all places are taken, the group with the lowest count is replaced. */
 static struct flood_group *group_of(struct flood *flood, uint64_t fingerprint) {
     struct flood_group *known = known_group(flood, fingerprint), *least = &flood->groups[0];
     if (known)
@@ -118,7 +120,7 @@ static bool is_version(const char *kept, struct bytes version) {
     return bytes_eq(bytes_of(kept), bytes_clip(version, FLOOD_VERSION_MAX - 1));
 }
 
-/* A version that is not told says nothing of a change. */
+/* An unknown version is not a change. */
 static void end_pass(struct flood *flood, struct mono now, struct bytes version) {
     bool changed = version.len > 0 && !is_version(flood->pass_version, version);
     if (flood->passes && (changed || now.ms >= flood->pass_until.ms))
@@ -143,7 +145,7 @@ static bool begins(struct flood *flood, const struct flood_policy *policy,
            !was_usual(flood, policy, group, now);
 }
 
-static void look(struct flood *flood) {
+static void count_flood(struct flood *flood) {
     const struct flood_group *group = known_group(flood, flood->fingerprint);
     flood->of = (uint32_t)in_window(&flood->first);
     flood->dead = group ? (uint32_t)in_window(&group->dead) : 0;
@@ -164,7 +166,7 @@ bool flood_count(struct flood *flood, const struct flood_policy *policy, struct 
     flood->on = true;
     flood->fingerprint = note->fingerprint;
     keep_version(flood->version, note->version);
-    look(flood);
+    count_flood(flood);
     return true;
 }
 
@@ -173,7 +175,7 @@ bool flood_lasts(struct flood *flood, const struct flood_policy *policy, struct 
     if (!flood->on || held)
         return flood->on;
     advance(flood, policy->window_ms, now);
-    look(flood);
+    count_flood(flood);
     flood->on = policy->then != FLOOD_OFF && has_share(policy, flood->dead, flood->of);
     return flood->on;
 }

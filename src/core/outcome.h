@@ -1,4 +1,5 @@
-/* outcome: how one hand-over to a handler ended. A failed message is not an error, it is cargo. */
+/* outcome: the end of one hand-over to a handler. A failed message is not an error of ours: it is
+ * data that core judges. */
 #ifndef CORE_OUTCOME_H
 #define CORE_OUTCOME_H
 
@@ -13,16 +14,16 @@ enum {
     OUTCOME_ANSWER_MAX = 4 << 20,  /* bytes of an answer; a larger one is a failure (KIND_ANSWER) */
 };
 
-/* The error_type of an item that its batch's handler listed as failed without saying why. */
+/* The error_type of an item that its batch's handler listed as failed without details. */
 #define OUTCOME_BATCH_ITEM "batch_item"
 
 /* The error_type of an answer (KIND_ANSWER) that a rule of the queue matched … */
 #define OUTCOME_ANSWER       "answer"
 #define OUTCOME_ANSWER_EMPTY "the answer is empty" /* its message, in place of the beginning */
-/* … of one that is larger than what can be kept … */
+/* … of one that is too large to be kept … */
 #define OUTCOME_TOO_LARGE    "answer_too_large"
-/* … and of answers that looked like success and are none (SEMANTICS §15): without a result, a
- * stream without its end, a text that a filter held back, a model that refused. */
+/* … and of answers that look like success and are not (SEMANTICS §15): without a result, a stream
+ * without its end, a filtered text, a model's refusal. */
 #define OUTCOME_EMPTY_ANSWER "empty_answer"
 #define OUTCOME_CUT_STREAM   "cut_stream"
 #define OUTCOME_BLOCKED      "content_blocked"
@@ -31,7 +32,8 @@ enum {
 enum ending {
     ENDING_OK,
     ENDING_FAILED,
-    ENDING_INTERRUPTED, /* impound stopped it (drain, our own death): no attempt, no crash */
+    ENDING_INTERRUPTED, /* impound stopped it (drain, crash): neither an attempt nor a crash of the
+                           message */
 };
 
 struct rule_header;
@@ -47,11 +49,11 @@ struct outcome {
     struct bytes error_message;
     struct bytes stack_trace;
     int64_t retry_after_ms; /* -1: none was given */
-    bool has_verdict;       /* the handler itself said what is to become of it */
+    bool has_verdict;       /* the handler itself gave the verdict */
     enum verdict verdict;
     struct bytes reason;              /* with has_verdict; may be empty */
-    struct bytes version;             /* which release of the consumer it was */
-    struct bytes instance;            /* which of its processes, as it names itself */
+    struct bytes version;             /* version of the consumer */
+    struct bytes instance;            /* its process, as it names itself */
     struct wall failed_at;            /* of a report: when; 0: now */
     struct bytes answer, answer_type; /* of ENDING_OK and KIND_ANSWER, where the call wanted it … */
     const struct rule_header *answer_headers; /* … with its headers (http) */

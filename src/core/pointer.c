@@ -1,3 +1,4 @@
+/* pointer: see the header. */
 #include "core/pointer.h"
 
 #define DELETED_WHY "the message was deleted before it could be read"

@@ -1,4 +1,7 @@
+/* policy: the defaults of DESIGN §3. */
 #include "core/policy.h"
+
+#include <assert.h>
 
 enum { SECOND_MS = 1000, HOUR_MS = 3600 * SECOND_MS, DAY_MS = 24 * HOUR_MS };
 
@@ -39,6 +42,7 @@ static const enum preset report_defaults[] = {PRESET_HTTP, PRESET_ERRORS};
 
 void policy_init(struct policy *policy, struct bytes queue, struct bytes dlq_name,
                  enum handler_class handler) {
+    assert(handler <= HANDLER_CALLBACK);
     *policy = (struct policy){
         .queue = queue,
         .handler = handler,
@@ -66,6 +70,7 @@ uint32_t policy_attempts(const struct policy *policy, uint32_t own) {
 }
 
 struct bytes policy_dlq(const struct policy *policy, struct bytes category) {
+    assert(policy->route_count <= POLICY_ROUTES_MAX);
     for (size_t i = 0; i < policy->route_count; i++)
         if (bytes_eq(policy->routes[i].category, category))
             return policy->routes[i].dlq;

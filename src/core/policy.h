@@ -1,5 +1,5 @@
-/* policy: everything that a queue's configuration says about judgement. Plain data, filled by
- * app/config, read by core. Texts live as long as the configuration they came from. */
+/* policy: the settings of a queue that decisions depend on. Plain data, filled by app/config, read
+ * by core. Texts live as long as their configuration. */
 #ifndef CORE_POLICY_H
 #define CORE_POLICY_H
 
@@ -34,12 +34,13 @@ struct breaker_policy {
     int64_t window_ms;         /* 10 s */
     uint32_t min_attempts;     /* 20 */
     uint32_t consecutive;      /* 5 in a row, from at least two messages */
-    int64_t open_ms;           /* 30 s: the longest; it starts at 1 s and doubles */
+    int64_t open_ms;           /* 30 s: longest opening; it starts at 1 s and doubles */
 };
 
 struct poison_policy {
     uint32_t crashes;    /* 3 */
-    uint32_t deliveries; /* 10: a source's own delivery count above this is dead, unattempted */
+    uint32_t deliveries; /* 10: a message with a higher delivery count of its source is dead,
+                            unattempted */
 };
 
 struct dlq_route {
@@ -47,8 +48,7 @@ struct dlq_route {
     struct bytes dlq;
 };
 
-/* Where failures of a handler come from: which outcomes count for the breaker differs
- * (SEMANTICS 4.1). */
+/* The class of a handler: which outcomes count for the breaker differs (SEMANTICS 4.1). */
 enum handler_class { HANDLER_HTTP, HANDLER_EXEC, HANDLER_LEASE, HANDLER_CALLBACK };
 
 struct policy {
@@ -60,28 +60,28 @@ struct policy {
     size_t answer_count;
     enum preset presets[POLICY_PRESETS_MAX];
     size_t preset_count;
-    bool presets_named; /* by the configuration: then they are for reports too */
+    bool presets_named; /* named in the configuration: then they apply to reports, too */
     struct retry_policy retry;
     struct breaker_policy breaker;
     struct poison_policy poison;
-    int64_t expire_ms; /* how long a message may wait for its first attempt; 0: for ever */
+    int64_t expire_ms; /* longest wait for the first attempt; 0: unlimited */
     struct bytes dlq;  /* "<queue>.dlq" */
     struct dlq_route routes[POLICY_ROUTES_MAX];
     size_t route_count;
 };
 
-/* Where letters of that category go. */
+/* The DLQ of letters of that category. */
 struct bytes policy_dlq(const struct policy *policy, struct bytes category);
 
 /* All defaults of DESIGN §3 for a queue of that name; `dlq_name` must be "<queue>.dlq". */
 void policy_init(struct policy *policy, struct bytes queue, struct bytes dlq_name,
                  enum handler_class handler);
 
-/* The presets that judge an outcome of this kind: a report comes from elsewhere, so that the
- * handler's defaults say nothing about it. */
+/* The presets for an outcome of this kind: a report does not come from the handler, so the
+ * handler's defaults do not apply to it. */
 const enum preset *policy_presets(const struct policy *policy, enum kind kind, size_t *count);
-/* How many attempts a message may have: its own number, or, while that is 0, the policy's (NULL:
- * not known). */
+/* The attempts that a message may have: its own number, or the policy's if that is 0 (NULL:
+ * unknown). */
 uint32_t policy_attempts(const struct policy *policy, uint32_t own);
 
 #endif

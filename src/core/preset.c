@@ -1,7 +1,7 @@
-/* preset: rows in the order of SEMANTICS §3. One cell of that page may take several rows, because a
- * rule's conditions are all to be met: "408, timeout" is a status or a kind. A row's number is part
- * of its name, which stands in envelopes; new rows go to the end of their verdict's group, and the
- * numbers behind move on. */
+/* preset: rows in the order of SEMANTICS §3. One cell of that page may take several rows, because
+ * all conditions of a rule must hold: "408, timeout" is a status or a kind. A row's number is part
+ * of its name, which is stored in envelopes; new rows go to the end of their verdict's group, and
+ * the following numbers change. */
 #include "core/preset.h"
 
 #include <assert.h>

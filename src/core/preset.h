@@ -11,8 +11,8 @@ const char *preset_text(enum preset preset); /* "http" "exec" "errors" "ai-api" 
 const struct rule *preset_rules(enum preset preset, size_t *count);
 /* The same of PRESET_ERRORS: exception families by name (preset_errors.c). */
 const struct rule *preset_errors(size_t *count);
-/* What can go wrong on our side of any handler (an edit, an answer to be kept). These stand before
- * every preset, whatever the queue chose, because no text of such a failure is the handler's. */
+/* Failures on our side of any handler (an edit, an answer to be kept). They are tried before every
+ * preset, because their texts are not the handler's. */
 const struct rule *preset_ours(size_t *count);
 
 #endif

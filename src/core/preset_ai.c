@@ -1,6 +1,7 @@
-/* Providers put the cause into the type, the code, or only the text. A row that looks at the text
- * has a status and looks at the start of the text alone, which is the provider's own sentence: what
- * follows may quote the request, and a prompt that mentions a quota must not stop a queue. */
+/* preset_ai: providers put the cause into the type, the code, or only the text. A row that matches
+ * the text also has a status, and matches only the start of the text, which is the provider's own
+ * sentence: the rest may quote the request, and a prompt that mentions a quota must not halt a
+ * queue. */
 #include "core/preset_ai.h"
 
 #include "core/outcome.h"
@@ -19,7 +20,7 @@
 
 /* clang-format off */
 static const struct rule ai_rules[] = {
-    /* A model that is not there. Any 404: an AI provider has little else that could be missing. */
+    /* A missing model. Any 404: an AI provider has little else that could be missing. */
     GONE(0, STATUS1(404)),
     GONE(1, TYPE("*model_not_found*")),
     GONE(2, TYPE("*invalid_model*")),
@@ -44,11 +45,10 @@ static const struct rule ai_rules[] = {
     BUSY(17, STATUS4(409, 424, 498, 499)),
     BUSY(18, TYPE("*overloaded*")),
     BUSY(19, STATUS1(500), STARTS("Overloaded")),
-    /* One request that is above the limit of a minute never fits. */
+    /* A single request above the limit per minute never fits. */
     TOO_LONG(20, STATUS2(413, 429), STARTS("Request too large")),
-    /* Used-up quota, by type. A 402 or 429 that says when to come back is a rate limit, whatever
-     * its text; then quota by the start of the text. Google words its limits per minute as a
-     * quota, too. */
+    /* Exhausted quota, by type. A 402 or 429 with a Retry-After is a rate limit, whatever its text;
+     * then quota by the start of the text. Google words its limits per minute as a quota, too. */
     QUOTA(21, TYPE("*insufficient_quota*")),
     QUOTA(22, TYPE("*billing*")),
     QUOTA(23, TYPE("*ServiceQuotaExceeded*")),
@@ -125,7 +125,7 @@ static const struct rule ai_rules[] = {
     TOO_LONG(90, STATUS3(400, 413, 422),
         STARTS("Input validation error: `inputs` must have less than")),
     TOO_LONG(91, STATUS3(400, 413, 422), STARTS("`inputs` tokens + `max_new_tokens` must be")),
-    /* Other trouble of the provider. */
+    /* Other failures of the provider. */
     AI(92, FALLBACK, "external", "upstream_5xx", STATUS_5XX),
     HTTP_ROWS,
 };

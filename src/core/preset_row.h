@@ -1,4 +1,4 @@
-/* preset_row: how a preset's table is written. For the files of presets alone. */
+/* preset_row: macros for the tables of presets. Private to the preset files. */
 #ifndef CORE_PRESET_ROW_H
 #define CORE_PRESET_ROW_H
 
@@ -16,8 +16,8 @@
 #define KIND(code)          .kinds = 1u << KIND_##code
 #define TYPE(glob)          .error_type = TEXT(glob)
 #define MESSAGE(text)       .message_has = TEXT(text)
-/* Always with a status: the start of a message is the provider's own sentence, the rest of it may
- * quote the request (SEMANTICS §15). */
+/* Always with a status: the start of a message is the provider's own sentence, the rest may quote
+ * the request (SEMANTICS §15). */
 #define STARTS(glob)        .message_starts = TEXT(glob "*")
 #define SAYS_WHEN           .says_when = true
 

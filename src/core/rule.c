@@ -1,3 +1,4 @@
+/* rule: matching of the conditions that need no other library. */
 #include "core/rule.h"
 
 #include <assert.h>
@@ -42,7 +43,7 @@ static bool is_any(struct rule_range range) {
     return range.from == 0 && range.to == 0;
 }
 
-/* A number matches only where it stands alone: "503" is not in "order 15037". */
+/* A number matches only as a whole word: "503" is not in "order 15037". */
 static bool stands_alone(struct bytes text, size_t at, struct bytes what) {
     size_t end = at + what.len;
     bool cut_front = ascii_is_digit(what.ptr[0]) && at > 0 && ascii_is_alnum(text.ptr[at - 1]);
@@ -122,7 +123,7 @@ static bool is_one_of(struct bytes word, const struct bytes *words, size_t count
     return false;
 }
 
-/* Cuts the next word off: letters, or digits. Whatever else stands before it is passed over. */
+/* Removes the next word: letters, or digits. Other characters before it are skipped. */
 static struct bytes next_word(struct bytes *rest) {
     size_t from = 0;
     while (from < rest->len && !ascii_is_alnum(rest->ptr[from]))
@@ -150,7 +151,7 @@ static int status_of(struct bytes word, struct bytes behind) {
     return status;
 }
 
-/* What may follow a status that nothing introduces: its phrase, punctuation, or nothing. */
+/* What may follow a status without an introduction: its phrase, punctuation, or nothing. */
 static bool is_told(struct bytes behind) {
     static const struct bytes phrases[] = {
         BYTES("Client"),        BYTES("Server"),    BYTES("Bad"),      BYTES("Unauthorized"),
@@ -191,7 +192,7 @@ int rule_message_status(struct bytes message) {
     }
 }
 
-/* A name may stand several times; one that fits is enough. */
+/* A header may be repeated; one match is enough. */
 static bool header_matches(const struct rule_when *when, const struct rule_header *headers,
                            size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -203,7 +204,7 @@ static bool header_matches(const struct rule_when *when, const struct rule_heade
     return false;
 }
 
-/* Numbers that an outcome does not have (no status, no exit code, no signal) match nothing. */
+/* Numbers that an outcome does not have (status, exit code, signal) match nothing. */
 static bool numbers_match(const struct rule_when *when, const struct outcome *outcome) {
     if (when->status_count &&
         !(outcome->status && in_ranges(when->statuses, when->status_count, outcome->status)))

@@ -1,8 +1,8 @@
-/* rule: what a failure looks like, and what is then to be done.
+/* rule: conditions on a failure, and the verdict if they hold.
  *
- * A rule's `when` is a conjunction: every condition that is given must match. Conditions that need
- * another library (a PCRE2 pattern, a jq program) are not matched here: whoever calls computes them
- * beforehand and passes the answers as facts, one bit a rule (SEMANTICS 10.3). */
+ * A rule's `when` is a conjunction: every given condition must match. Conditions that need another
+ * library (a PCRE2 pattern, a jq program) are not matched here: the caller evaluates them
+ * beforehand and passes the results as facts, one bit per rule (SEMANTICS 10.3). */
 #ifndef CORE_RULE_H
 #define CORE_RULE_H
 
@@ -47,7 +47,7 @@ struct rule_when {
                                     where it stands alone ("503" is not in "15037") */
     struct bytes message_starts; /* presets: glob on the whole error_message, case ignored; ends
                                     with a star */
-    bool says_when;              /* presets: the failure says when to come back */
+    bool says_when;              /* presets: the failure has a Retry-After */
     struct bytes header_name;    /* a header of the message; empty: any */
     struct bytes header_value;   /* glob; empty: the header need only exist */
     struct bytes message;        /* user rules: PCRE2 source. Matched outside, see facts */
@@ -62,7 +62,7 @@ struct rule {
     struct bytes category;
     struct bytes reason;
     struct bytes dlq;  /* empty: the queue's routing decides */
-    struct bytes name; /* "orders.rules[1]", "preset:http[3]": stands in the envelope as `rule` */
+    struct bytes name; /* "orders.rules[1]", "preset:http[3]": the envelope's `rule` */
     bool downstream;   /* presets: the failure speaks against the downstream's health, also where a
                           worker's exit code says nothing of it (SEMANTICS 4.1) */
 };
@@ -71,7 +71,7 @@ struct rule_header {
     struct bytes name, value;
 };
 
-/* What a rule may look at. */
+/* The facts that a rule may use. */
 struct rule_subject {
     const struct outcome *outcome;
     uint32_t attempt; /* this one, from 1 */
@@ -96,17 +96,17 @@ bool rule_needs_facts(const struct rule *rule);
  * '401 …"); where nothing does, its own phrase or punctuation must follow ("503 Service
  * Unavailable"): "503 orders were skipped" is no status. */
 int rule_message_status(struct bytes message);
-/* What an answer rule may look at (SEMANTICS §15). */
+/* The facts that an answer rule may use (SEMANTICS §15). */
 struct rule_answer {
     int status; /* 0: the handler has none */
     struct bytes text;
     const struct rule_header *headers;
     size_t header_count;
 };
-/* Everything but body and jq. An answer is empty without a text, with white space alone, and as the
- * JSON null. */
+/* Matches everything but body and jq. An answer is empty if it has no text, only white space, or is
+ * the JSON null. */
 bool rule_matches_answer(const struct rule_when *when, const struct rule_answer *answer);
-/* Everything but message and jq. */
+/* Matches everything but message and jq. */
 bool rule_matches_inside(const struct rule_when *when, const struct rule_subject *subject);
 
 #endif

@@ -1,3 +1,4 @@
+/* second_opinion: see the picture in the header. */
 #include "core/second_opinion.h"
 
 #include <assert.h>
@@ -34,7 +35,7 @@ void opinion_answered(struct second_opinion *opinion, uint64_t number, enum opin
     wait_anew(opinion, now);
 }
 
-/* Where no answer proved anything, the queue goes on: its own hand-overs are the next answers. */
+/* If no answer proved anything, the queue continues: its next hand-overs give the answers. */
 enum opinion_step opinion_step(struct second_opinion *opinion, struct mono now) {
     if (opinion->stage == OPINION_CONFIRMING)
         return OPINION_CONFIRM;

@@ -22,23 +22,24 @@
 #include "base/instant.h"
 
 enum {
-    OPINION_ASKED_MAX = 3,              /* other messages that are handed over */
-    OPINION_RECEIVE_MS = 1000,          /* receiving is allowed for so long, to find one */
-    OPINION_WAIT_MS = 5 * 1000,         /* without one, the queue halts */
+    OPINION_ASKED_MAX = 3,     /* other messages that are tried */
+    OPINION_RECEIVE_MS = 1000, /* time in which messages may be received for it */
+    OPINION_WAIT_MS =
+        5 * 1000, /* time after which the queue halts if no message could be handed over */
     OPINION_DEATHS_MAX = 3,             /* refused messages that were dead-lettered … */
     OPINION_DEATHS_MS = 10 * 60 * 1000, /* … within this time halt the queue */
 };
 
 enum opinion_stage { OPINION_NONE, OPINION_ASKING, OPINION_CONFIRMING };
 
-/* What a hand-over says about the queue's credentials. */
+/* What a hand-over proves about the queue's credentials. */
 enum opinion_answer {
     OPINION_SUCCESS, /* they are accepted */
-    OPINION_FAILURE, /* it was refused as well, or failed of its own accord */
+    OPINION_FAILURE, /* it was refused as well, or failed for its own reason */
     OPINION_NOTHING, /* a failure of SEMANTICS 4.1, an interruption, another handler's answer */
 };
 
-/* What the queue does next. */
+/* The next step of the queue. */
 enum opinion_step {
     OPINION_RUN,     /* as usual */
     OPINION_ASK,     /* hand over one other message, and nothing else */
@@ -76,20 +77,20 @@ enum opinion_step opinion_step(struct second_opinion *opinion, struct mono now);
 /* Nothing may be handed over for another reason (an open breaker, no free slot, a store that cannot
  * commit): the time in which a message may be handed over starts anew at the next opinion_step. */
 void opinion_hold(struct second_opinion *opinion);
-/* CONFIRMING is over: the refused message was handed over, or there is none any more. */
+/* CONFIRMING has ended: the refused message was handed over, or no longer exists. */
 void opinion_confirmed(struct second_opinion *opinion);
 /* True when another message has succeeded since a refusal, before which `begun` hand-overs had
  * begun: the message is then dead-lettered if it is refused again. */
 bool opinion_proves(const struct second_opinion *opinion, uint64_t begun);
 /* False while nothing may be received from the source. */
 bool opinion_receives(const struct second_opinion *opinion, struct mono now);
-/* A message that was refused again is dead-lettered. A message that was replayed and refused again
- * counts once. True: the queue halts for it. After a restart the deaths before it are told again,
- * oldest first, with the times that they had. */
+/* A message that was refused again is dead-lettered; one that was replayed and refused again counts
+ * once. True: the queue halts for it. After a restart the earlier deaths are passed again, oldest
+ * first, with their times. */
 bool opinion_died(struct second_opinion *opinion, uint64_t message, struct mono at);
 /* The queue was halted or resumed. Only what begins from now on counts. */
 void opinion_reset(struct second_opinion *opinion, uint64_t begun);
-/* MONO_NEVER: no time alone changes what opinion_step says. */
+/* MONO_NEVER: time alone does not change opinion_step's result. */
 struct mono opinion_next_wake(const struct second_opinion *opinion, struct mono now);
 
 #endif

@@ -1,3 +1,4 @@
+/* told_status: see the header. */
 #include "core/told_status.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ static bool is_one_of(struct bytes word, const struct bytes *words, size_t count
     return false;
 }
 
-/* A message of several lines, with quotes or brackets, may hold somebody's text. */
+/* A message of several lines, or with quotes or brackets, may contain input. */
 static bool may_quote(struct bytes message) {
     for (size_t i = 0; i < message.len; i++)
         if ((unsigned char)message.ptr[i] < ' ' || (unsigned char)message.ptr[i] > '~' ||
@@ -52,7 +53,7 @@ static int status_of(struct bytes word) {
     return status == 429 || (status >= 500 && status <= 599) ? status : 0;
 }
 
-/* What stands right before a status and before nothing else. */
+/* Words that introduce a status and nothing else. */
 static bool introduces(struct bytes word, struct bytes before) {
     static const struct bytes openings[] = {
         BYTES("returned"), BYTES("answered"), BYTES("responded"), BYTES("status"),
@@ -63,7 +64,7 @@ static bool introduces(struct bytes word, struct bytes before) {
            (bytes_is(word, "with") && is_one_of(before, with, COUNT(with)));
 }
 
-/* What has numbers of its own: "no such order 503" tells no status. */
+/* Words with numbers of their own: "no such order 503" is not a status. */
 static bool is_numbered(struct bytes word) {
     static const struct bytes nouns[] = {
         BYTES("id"),      BYTES("order"),  BYTES("item"),     BYTES("line"),    BYTES("row"),
@@ -88,7 +89,7 @@ int told_status(struct bytes message) {
         if (status && introduces(last, before))
             return status;
         if (colon && !introduces(last, before))
-            return 0; /* whose text follows is not known */
+            return 0; /* the origin of the following text is unknown */
         if (status && rest.len == 0 && last.len > 0 && !colon && !is_numbered(last))
             return status;
         before = last;

@@ -1,3 +1,4 @@
+/* trace: tries each language, and clips traces. */
 #include "core/trace.h"
 
 #include <string.h>
@@ -75,7 +76,7 @@ struct bytes trace_indent(struct bytes line) {
     return bytes_cut(line, 0, n);
 }
 
-/* Where two languages see a trace, the one that ends later is what the program died of. */
+/* If several languages match, the trace that ends later is the cause of death. */
 bool trace_find(struct bytes text, struct trace *out) {
     const char *latest = NULL;
     for (size_t i = 0; i < LANGUAGES; i++) {
@@ -128,8 +129,8 @@ static size_t line_start(struct bytes text, size_t end) {
     return newline ? (size_t)(newline + 1 - text.ptr) : 0;
 }
 
-/* Stopped by the number of frames, it goes back to where its first frame starts: what stands above
- * that is the source line of a frame that is left out. */
+/* If stopped by the number of frames, it goes back to the start of its first frame: the lines above
+ * are the source of a frame that is left out. */
 static void grow_up(struct window *w) {
     size_t first_frame = w->from;
     while (w->from > 0) {
@@ -148,9 +149,9 @@ static void grow_up(struct window *w) {
     }
 }
 
-/* The headline (type and message) is always kept. Python prints its frames above it, the others
- * below with the newest first: growing down and then up keeps the newest of either. Text that is no
- * known trace keeps its end. */
+/* The headline (type and message) is always kept. Python prints its frames above it, other
+ * languages below with the newest first: growing down and then up keeps the newest of either. Other
+ * text keeps its end. */
 struct bytes trace_tail(struct bytes text) {
     struct trace trace;
     size_t anchor = text.len;

@@ -1,4 +1,5 @@
-/* trace: reads what a program printed as it died: Python, Java, Node, Go and Ruby traces. */
+/* trace: parses the stack traces that Python, Java, Node, Go and Ruby print when a program dies.
+ * Pure. */
 #ifndef CORE_TRACE_H
 #define CORE_TRACE_H
 
@@ -21,11 +22,11 @@ struct trace {
     size_t frame_count;
 };
 
-/* The last trace in `text`; false when there is none that is known. All slices of `text`.
+/* The last trace in `text`; false: none is recognised. All slices of `text`.
  *
  * Of chained exceptions, Java, Node and Ruby name the innermost cause ("Caused by", "[cause]"),
- * since its class is the useful one and what wraps it says little; Python names the one that was
- * raised last, which is the one that its programs choose and print at the end. */
+ * since its class is the useful one; Python names the one that was raised last, which is the one
+ * that its programs choose and print at the end. */
 bool trace_find(struct bytes text, struct trace *out);
 /* The part of a trace that fits OUTCOME_STACK_FRAMES_MAX frames and OUTCOME_STACK_MAX bytes: the
  * line with type and message and the newest frames, in whole lines. Other text keeps its last

@@ -1,8 +1,9 @@
+/* trace_at: a small state machine over the lines of a text. */
 #include "core/trace_at.h"
 
 struct headline {
     struct bytes line, type, message;
-    bool strong; /* it can hardly be anything but an exception */
+    bool strong; /* certainly an exception */
     bool cause;
 };
 
@@ -70,8 +71,8 @@ static bool read_headline(const struct trace_at *language, struct bytes line,
     return !bare || out->strong;
 }
 
-/* A message may go on for some lines, and one of them may look like a weak headline: a strong one
- * waits for its frames. */
+/* A message may have several lines, one of which may look like a weak headline: a strong one waits
+ * for its frames. */
 static void note_headline(struct at_reading *r, struct bytes line) {
     struct headline seen;
     if (read_headline(r->language, line, &seen) && (seen.strong || !r->headline.strong))

@@ -1,5 +1,5 @@
 /* trace_go: "panic: …" or "fatal error: …", then the stack of the goroutine that died: a line with
- * the function, a line with a tab and the file. The stacks of other goroutines are passed over. */
+ * the function, a line with a tab and the file. The stacks of other goroutines are skipped. */
 #include "core/trace_language.h"
 
 static const struct bytes foreign_files[] = {BYTES("/usr/local/go/src/"), BYTES("/usr/lib/go"),

@@ -1,5 +1,4 @@
-/* trace_language: what trace.c knows of one language. Each language is one file with one of these.
- */
+/* trace_language: the interface between trace.c and one language. Each language is one file. */
 #ifndef CORE_TRACE_LANGUAGE_H
 #define CORE_TRACE_LANGUAGE_H
 
@@ -8,7 +7,7 @@
 struct trace_language {
     /* The last trace of this language in `text`, found in one pass. */
     bool (*find)(struct bytes text, struct trace *out);
-    /* The line is the one that counts as a frame; fills what the line alone can tell. */
+    /* Whether the line counts as a frame; fills in the facts of that line. */
     bool (*frame)(struct bytes line, struct trace_frame *out);
 };
 

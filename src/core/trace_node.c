@@ -1,12 +1,12 @@
-/* trace_node: "at function (file:line:column)" or "at file:line:column". The excerpt of the source
- * that Node prints above the headline is passed over. */
+/* trace_node: "at function (file:line:column)" or "at file:line:column". The source excerpt that
+ * Node prints above the headline is skipped. */
 #include "base/ascii.h"
 #include "core/trace_at.h"
 
 static const struct bytes foreign[] = {BYTES("node:"), BYTES("node_modules/"), BYTES("internal/"),
                                        BYTES("<anonymous>"), BYTES("native")};
 
-/* Takes ":12" off the end. */
+/* Removes ":12" from the end. */
 static bool drop_number(struct bytes *place) {
     size_t end = place->len;
     while (end > 0 && ascii_is_digit(place->ptr[end - 1]))

@@ -1,6 +1,5 @@
 /* trace_python: oldest frame first, the exception last. Of chained exceptions the last one is the
- * one that was raised; of an exception group it is the group itself, whose members are passed over.
- */
+ * one that was raised; of an exception group it is the group itself, whose members are skipped. */
 #include "core/trace_language.h"
 
 static const struct bytes foreign[] = {BYTES("site-packages/"), BYTES("dist-packages/"),
@@ -86,7 +85,7 @@ static void extend_message(struct trace *out, struct bytes line) {
         message->len = (size_t)(line.ptr + line.len - message->ptr);
 }
 
-/* What follows the exception up to an empty line is more of its message (or of its group). */
+/* Lines after the exception up to an empty line belong to its message (or its group). */
 static void read_message(struct python *p, struct bytes line) {
     if (line.len == 0) {
         p->reading = READING_NONE;

@@ -1,6 +1,7 @@
+/* version: see the header. */
 #include "core/version.h"
 
-/* The numbers that `text` begins with; the rest is *rest. False: it begins with none. */
+/* The numbers at the start of `text`; *rest is the remainder. False: there are none. */
 static bool read_numbers(struct bytes text, uint64_t out[VERSION_NUMBERS], struct bytes *rest) {
     size_t at = 0, count = 0;
     for (size_t i = 0; i < VERSION_NUMBERS; i++)

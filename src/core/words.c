@@ -1,3 +1,4 @@
+/* words: text and parse functions of the fixed words. */
 #include "core/words.h"
 
 #include <assert.h>
@@ -10,7 +11,7 @@ static const char *const kind_words[] = {KIND_LIST(WORD_TEXT)};
 static const char *const state_words[] = {STATE_LIST(WORD_TEXT)};
 static const char *const resolution_words[] = {RESOLUTION_LIST(WORD_TEXT)};
 
-/* The place of the word in its list, or `count` when it is none of them. */
+/* The index of the word in its list, or `count` if it is not in it. */
 static unsigned word_place(const char *const *words, unsigned count, struct bytes text) {
     unsigned place = 0;
     while (place < count && !bytes_is(text, words[place]))

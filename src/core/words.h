@@ -1,4 +1,4 @@
-/* words: the fixed words of DESIGN §2 as enums with their spelling. One word each, no synonyms. */
+/* words: the fixed words of DESIGN §2 as enums with their texts. One word each, no synonyms. */
 #ifndef CORE_WORDS_H
 #define CORE_WORDS_H
 
@@ -33,7 +33,7 @@
     X(EDIT, "edit")                                                                                \
     X(ANSWER, "answer")
 
-/* Which follows which: lifecycle.h. */
+/* Transitions: lifecycle.h. */
 #define STATE_LIST(X)                                                                              \
     X(QUEUED, "queued")                                                                            \
     X(RUNNING, "running")                                                                          \
