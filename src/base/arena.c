@@ -1,5 +1,7 @@
+/* arena: see the header. */
 #include "base/arena.h"
 
+#include <assert.h>
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +34,7 @@ void arena_free(struct arena *a) {
     *a = (struct arena){.chunk_size = a->chunk_size};
 }
 
-/* Zeroed piecemeal. */
+/* Not zeroed here; arena_alloc zeroes each piece. */
 static void add_chunk(struct arena *a, struct arena_chunk *chunk, size_t want) {
     chunk->next = a->chunks;
     a->chunks = chunk;
@@ -41,13 +43,14 @@ static void add_chunk(struct arena *a, struct arena_chunk *chunk, size_t want) {
     a->size = want;
 }
 
-/* How far the next free byte is from being aligned. */
+/* Padding up to the next aligned byte. */
 static size_t padding(const struct arena *a) {
+    assert(a->used <= a->size);
     size_t off = (size_t)((uintptr_t)(a->ptr + a->used) % alignof(max_align_t));
     return off ? alignof(max_align_t) - off : 0;
 }
 
-/* As it is: not zeroed. */
+/* Not zeroed. */
 static void *take(struct arena *a, size_t size) {
     if (size == 0)
         size = 1;

@@ -1,4 +1,4 @@
-/* ascii: kinds of characters, the same in every locale and for every byte (<ctype.h> is neither).
+/* ascii: character classes that are the same in every locale and for every byte (unlike <ctype.h>).
  */
 #ifndef BASE_ASCII_H
 #define BASE_ASCII_H

@@ -1,3 +1,4 @@
+/* base64: see the header. */
 #include "base/base64.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
+/* bell: an eventfd (wakeup), written at most once until the sleeper has woken. */
 #include "base/bell.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -22,13 +24,14 @@ void bell_free(struct bell *bell) {
 }
 
 void bell_ring(struct bell *bell) {
+    assert(bell->fd >= 0);
     eventfd_t one = 1;
     if (!atomic_exchange(&bell->rung, true))
         eventfd_write(bell->fd, one);
 }
 
-/* The mark goes last: whoever rings in between finds it set, but what he rings for is there
- * already, and the sleeper who now wakes looks at it. */
+/* `rung` is cleared last: a ring before that finds it set and writes nothing, but its cause is
+ * visible already, and the waking thread sees it. */
 void bell_wait(struct bell *bell, int fd, int64_t ms) {
     struct pollfd watched[] = {{.fd = bell->fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
     eventfd_t rings;

@@ -1,4 +1,4 @@
-/* bell: wakes a thread that sleeps on a socket. */
+/* bell: wakes a thread that waits on a socket (wakeup). */
 #ifndef BASE_BELL_H
 #define BASE_BELL_H
 
@@ -12,9 +12,10 @@ struct bell {
 
 void bell_init(struct bell *bell);
 void bell_free(struct bell *bell);
-/* From any thread; does not block. Rings that come before the sleeper wakes are one. */
+/* Any thread; does not block. Rings before the sleeper wakes are merged. */
 void bell_ring(struct bell *bell);
-/* Until it rings, `fd` (-1: none) can be read, or `ms` have passed (negative: none have to). */
+/* Waits until it rings, `fd` (-1: none) is readable, or `ms` have passed (negative: returns at
+ * once). */
 void bell_wait(struct bell *bell, int fd, int64_t ms);
 
 #endif

@@ -1,3 +1,4 @@
+/* body_memory: atomic counters. See the header. */
 #include "base/body_memory.h"
 
 #include <assert.h>
@@ -11,7 +12,7 @@ struct body_memory {
     size_t limit;
     atomic_size_t used[BODY_MEMORY_SIDES];
     atomic_bool wanted;
-    pthread_mutex_t mutex; /* of the listener */
+    pthread_mutex_t mutex; /* guards the listener */
     void (*freed)(void *arg);
     void *arg;
 };
@@ -32,11 +33,12 @@ void body_memory_free(struct body_memory *memory) {
 }
 
 void body_memory_add(struct body_memory *memory, enum body_memory_side side, size_t bytes) {
+    assert(side < BODY_MEMORY_SIDES);
     if (memory && bytes > 0)
         atomic_fetch_add(&memory->used[side], bytes);
 }
 
-static void tell(struct body_memory *memory) {
+static void notify(struct body_memory *memory) {
     pthread_mutex_lock(&memory->mutex);
     if (memory->freed)
         memory->freed(memory->arg);
@@ -50,7 +52,7 @@ void body_memory_sub(struct body_memory *memory, enum body_memory_side side, siz
     assert(before >= bytes);
     if (side == BODY_MEMORY_MESSAGES && atomic_load(&memory->wanted) &&
         atomic_exchange(&memory->wanted, false))
-        tell(memory);
+        notify(memory);
 }
 
 bool body_memory_has_room(const struct body_memory *memory, enum body_memory_side side) {

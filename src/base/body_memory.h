@@ -1,10 +1,10 @@
-/* body_memory: how many bytes of message bodies are in memory, against one limit of the process.
+/* body_memory: counts the bytes of message bodies in memory, against one limit of the process.
  *
  * The limit is shared by two sides that have half of it each, so that neither can starve the other:
- * requests that are being received, and messages that were read to be handed over, listed, replayed
- * or sent in an answer. What exists is always counted (body_memory_add), also beyond the limit; the
- * limit holds because nothing new is begun while a side has no room (body_memory_has_room). A side
- * exceeds its half by what was begun last, at most. A NULL account has no limit and counts nothing.
+ * requests being received, and messages that were read to be handed over, listed, replayed or sent
+ * in an answer. Every body is counted (body_memory_add), even beyond the limit; the limit holds
+ * because nothing new is started while a side has no room (body_memory_has_room). A side exceeds
+ * its half by the last thing started, at most. A NULL account has no limit and counts nothing.
  *
  * Every function may be called from any thread. */
 #ifndef BASE_BODY_MEMORY_H
@@ -29,9 +29,9 @@ void body_memory_add(struct body_memory *memory, enum body_memory_side side, siz
 void body_memory_sub(struct body_memory *memory, enum body_memory_side side, size_t bytes);
 bool body_memory_has_room(const struct body_memory *memory, enum body_memory_side side);
 size_t body_memory_used(const struct body_memory *memory, enum body_memory_side side);
-size_t body_memory_limit(const struct body_memory *memory); /* of both sides; 0: none */
-/* `freed` is called once after each body_memory_want, from any thread, when the side of messages
- * has become smaller. It MUST NOT block. One listener; NULL ends it. */
+size_t body_memory_limit(const struct body_memory *memory); /* for both sides; 0: none */
+/* `freed` is called once after each body_memory_want, from any thread, when memory of the messages'
+ * side was freed. It MUST NOT block. One listener; NULL removes it. */
 void body_memory_listen(struct body_memory *memory, void (*freed)(void *arg), void *arg);
 void body_memory_want(struct body_memory *memory);
 

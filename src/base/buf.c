@@ -1,3 +1,4 @@
+/* buf: see the header. */
 #include "base/buf.h"
 
 #include <assert.h>
@@ -8,7 +9,7 @@
 
 #include "base/memory.h"
 
-enum { BUF_LARGE = 1 << 20 }; /* bytes; less than this must be there */
+enum { BUF_LARGE = 1 << 20 }; /* bytes; smaller allocations abort if there is no memory */
 
 void buf_init_fixed(struct buf *b, void *memory, size_t size) {
     *b = (struct buf){.ptr = memory, .cap = size, .max = size};
@@ -30,6 +31,7 @@ void buf_clear(struct buf *b) {
 }
 
 static bool reserve(struct buf *b, size_t more) {
+    assert(b->len <= b->cap && b->cap <= b->max);
     if (b->overflow)
         return false;
     if (more <= b->cap - b->len)

@@ -17,7 +17,7 @@ struct buf {
     size_t max;
     bool heap;
     bool overflow;
-    bool no_memory; /* with overflow: it is not its maximum that is in the way */
+    bool no_memory; /* with overflow: there was no memory, and the maximum is not reached */
 };
 
 void buf_init_fixed(struct buf *b, void *memory, size_t size);

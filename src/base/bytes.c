@@ -1,5 +1,7 @@
+/* bytes: see the header. */
 #include "base/bytes.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,7 +176,7 @@ uint64_t bytes_hash(struct bytes text) {
     return spread(h);
 }
 
-/* The turn keeps what differs in a word's top bits alone from being lost in the product. */
+/* The rotation keeps differences in a word's top bits from being lost in the product. */
 static uint64_t stir(uint64_t lane, uint64_t word) {
     lane ^= word;
     return (lane << 29 | lane >> 35) * 0x9e3779b97f4a7c15u;
@@ -188,8 +190,8 @@ static uint64_t word_at(const char *at) {
 
 enum { PRINT_WORD = sizeof(uint64_t), PRINT_LANES = 4, PRINT_BLOCK = PRINT_LANES * PRINT_WORD };
 
-/* A product takes its time: words that do not wait for one another are several times as fast.
- * Written out, they stay in registers. */
+/* Multiplications have a latency: independent lanes are several times as fast. Unrolled by hand,
+ * they stay in registers. */
 static void stir_block(uint64_t lanes[PRINT_LANES], const char *block) {
     lanes[0] = stir(lanes[0], word_at(block));
     lanes[1] = stir(lanes[1], word_at(block + PRINT_WORD));
@@ -197,9 +199,10 @@ static void stir_block(uint64_t lanes[PRINT_LANES], const char *block) {
     lanes[3] = stir(lanes[3], word_at(block + 3 * PRINT_WORD));
 }
 
-/* Less than a block. Copied into one, it could not be read before the copy has left the processor:
- * for a text as short as an id, that is most of the time. */
+/* Less than a block. Copying it into one would stall on the store, which is most of the time for a
+ * text as short as an id. */
 static void stir_rest(uint64_t lanes[PRINT_LANES], struct bytes rest) {
+    assert(rest.len < PRINT_BLOCK);
     uint64_t last = 0;
     if (rest.len >= PRINT_WORD)
         lanes[0] = stir(lanes[0], word_at(rest.ptr));

@@ -44,11 +44,12 @@ bool bytes_is_printable(struct bytes text); /* UTF-8 without control characters 
 size_t bytes_utf8_front(struct bytes text);
 /* 64-bit hash, the same on every machine and in every version (it is written to disk). */
 uint64_t bytes_hash(struct bytes text);
-/* The same for this run of the program alone, and faster. */
+/* A faster hash, valid within one run of the program only. */
 uint64_t bytes_print(struct bytes text);
 /* Whole decimal number, no sign, no spaces; false on anything else or overflow. */
 bool bytes_u64(struct bytes text, uint64_t *out);
-/* malloc'ed copy with a NUL behind it; the caller frees. Never NULL (aborts when memory is out). */
+/* malloc'ed copy followed by a NUL; the caller frees it. Never NULL (aborts if there is no memory).
+ */
 char *bytes_dup(struct bytes text);
 char *bytes_try_dup(struct bytes text); /* NULL when there is no memory */
 

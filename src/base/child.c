@@ -1,9 +1,10 @@
+/* child: see the header. */
 #include "base/child.h"
 
 #include <signal.h>
 #include <stddef.h>
 
-/* The mask last: what waits behind it must meet no handler of ours. */
+/* The mask last: a pending signal must not meet one of our handlers. */
 void child_reset_signals(void) {
     struct sigaction plain = {.sa_handler = SIG_DFL};
     for (int number = 1; number < NSIG; number++)

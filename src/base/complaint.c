@@ -1,3 +1,4 @@
+/* complaint: see the header (log_throttle). */
 #include "base/complaint.h"
 
 bool complaint_is_due(struct complaint *complaint, struct mono now) {

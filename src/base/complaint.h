@@ -1,4 +1,5 @@
-/* complaint: trouble that lasts is told at once, then once in a while, and when it is over. */
+/* complaint: throttles the log lines of a lasting error: logged at once, then at intervals, and
+ * when it is over (log_throttle). */
 #ifndef BASE_COMPLAINT_H
 #define BASE_COMPLAINT_H
 
@@ -8,15 +9,15 @@
 
 enum { COMPLAINT_AGAIN_MS = 5 * 60 * 1000 };
 
-/* All zero: there is no trouble. */
+/* All zero: no error. */
 struct complaint {
     bool lasts;
     struct mono told;
 };
 
-/* It is there, maybe still. True when that is to be told. */
+/* The error is present. True: log it now. */
 bool complaint_is_due(struct complaint *complaint, struct mono now);
-/* There is none. True when there was. */
+/* There is no error. True: there was one, log its end. */
 bool complaint_ends(struct complaint *complaint);
 
 #endif

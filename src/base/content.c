@@ -1,3 +1,4 @@
+/* content: see the header. */
 #include "base/content.h"
 
 #include "base/json.h"

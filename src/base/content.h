@@ -1,4 +1,4 @@
-/* content: what a body looks like, where nobody says what it is. Pure. */
+/* content: guesses the content type of a body that has none. Pure. */
 #ifndef BASE_CONTENT_H
 #define BASE_CONTENT_H
 

@@ -1,3 +1,4 @@
+/* folder: see the header (tempdir). */
 #include "base/folder.h"
 
 #include <errno.h>

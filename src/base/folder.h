@@ -1,4 +1,4 @@
-/* folder: one for a while: made under a name that nobody has, and taken away with all in it. */
+/* folder: a temporary directory with a unique name, removed recursively (tempdir). */
 #ifndef BASE_FOLDER_H
 #define BASE_FOLDER_H
 
@@ -6,9 +6,9 @@
 
 #include "base/status.h"
 
-/* ABOVE/NAME-XXXXXX; `path` is empty when there is none. */
+/* Creates ABOVE/NAME-XXXXXX; `path` is empty on failure. */
 enum status folder_make(const char *above, const char *name, char *path, size_t size,
                         struct err *err);
-void folder_remove(const char *path); /* "": nothing */
+void folder_remove(const char *path); /* "": does nothing */
 
 #endif

@@ -1,3 +1,4 @@
+/* heap: see the header. */
 #include "base/heap.h"
 
 #include <assert.h>

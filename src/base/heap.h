@@ -11,7 +11,7 @@
 struct heap_node {
     int64_t at;
     uint64_t tie;
-    size_t index; /* the heap's own: its place + 1, or 0 when it is in no heap */
+    size_t index; /* position + 1 in the heap, or 0 if it is in no heap */
 };
 
 struct heap {
@@ -22,10 +22,10 @@ struct heap {
 
 void heap_free(struct heap *heap);
 void heap_insert(struct heap *heap, struct heap_node *node);
-/* Harmless on a node that is in no heap. */
+/* Does nothing if the node is in no heap. */
 void heap_remove(struct heap *heap, struct heap_node *node);
 struct heap_node *heap_first(const struct heap *heap); /* NULL when empty */
-/* Of a heap by monotonic time: when its first one is due; MONO_NEVER when empty. */
+/* For a heap by monotonic time: when its first node is due; MONO_NEVER if empty. */
 struct mono heap_next(const struct heap *heap);
 
 #endif

@@ -1,3 +1,4 @@
+/* http_field: see the header. */
 #include "base/http_field.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* http_field: what may be the name and the value of an HTTP header. */
+/* http_field: valid names and values of HTTP headers. */
 #ifndef BASE_HTTP_FIELD_H
 #define BASE_HTTP_FIELD_H
 
@@ -6,7 +6,7 @@
 
 /* A token of RFC 9110, 5.6.2. */
 bool http_field_is_name(struct bytes name);
-/* RFC 9110, 5.5: no control character but the tab, so that no value can begin another header. */
+/* RFC 9110, 5.5: no control character except tab, so that no value can start another header. */
 bool http_field_is_value(struct bytes value);
 
 #endif

@@ -1,3 +1,4 @@
+/* instant: calendar arithmetic, parsing and printing. Pure. */
 #include "base/instant.h"
 
 #include <stdio.h>
@@ -39,8 +40,7 @@ static void civil_date(int64_t day, int64_t *year, int64_t *month, int64_t *day_
     *year = year_of_era + era * 400 + (*month <= 2);
 }
 
-/* By hand: every stored message has a handful of times, and strftime takes longer than its write.
- */
+/* By hand: every stored message has several times, and strftime takes longer than writing it. */
 const char *wall_text(struct wall at, char text[INSTANT_TEXT_SIZE]) {
     int64_t day = at.ms / MS_PER_DAY, of_day = at.ms % MS_PER_DAY;
     if (of_day < 0) {
@@ -92,7 +92,7 @@ static bool one_of(struct bytes *rest, const char *set, char *got) {
     return true;
 }
 
-/* The other way round than civil_date; what is no date gives the day of another one. */
+/* The inverse of civil_date; an invalid date gives the day of another one. */
 static int64_t day_of_date(int64_t year, int64_t month, int64_t day_of_month) {
     enum { ERA_DAYS = 146097, DAYS_TO_1970 = 719468 };
     int64_t shifted = year - (month <= 2);
@@ -103,7 +103,7 @@ static int64_t day_of_date(int64_t year, int64_t month, int64_t day_of_month) {
     return era * ERA_DAYS + of_era - DAYS_TO_1970;
 }
 
-/* A date that does not come back is no date. */
+/* A date that does not convert back is invalid. */
 static bool from_calendar(struct tm tm, int ms, struct wall *out) {
     int64_t year, month, day_of_month;
     if (tm.tm_mon < 0 || tm.tm_mon > 11 || tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 59)
@@ -231,7 +231,7 @@ bool duration_parse(struct bytes text, int64_t *ms) {
 
 void duration_put(struct buf *b, int64_t ms) {
     size_t i = sizeof durations / sizeof *durations;
-    /* Days only from two up: people write 24h. */
+    /* Days only from two on: people write 24h. */
     while (--i > 0)
         if (ms % (int64_t)durations[i].factor == 0 && ms >= (int64_t)durations[i].factor &&
             (durations[i].factor != MS_PER_DAY || ms >= 2 * (int64_t)MS_PER_DAY))
@@ -242,7 +242,7 @@ void duration_put(struct buf *b, int64_t ms) {
 
 static const struct {
     const char *name;
-    int64_t ms, from_ms; /* days only from two up, as above */
+    int64_t ms, from_ms; /* days only from two on, as above */
 } spoken[] = {{"d", MS_PER_DAY, 2 * (int64_t)MS_PER_DAY},
               {"h", 3600000, 3600000},
               {"min", 60000, 60000},

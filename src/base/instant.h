@@ -1,7 +1,7 @@
-/* instant: points in time, with wall and monotonic kept apart by the compiler.
+/* instant: points in time; wall and monotonic times are different types.
  *
- * Waiting is measured on the monotonic clock (struct mono), what people read and what is stored on
- * the wall clock (struct wall). Only port/clock.h turns one into "now"; here is arithmetic and
+ * Waiting is measured on the monotonic clock (struct mono); times that people read or that are
+ * stored are wall times (struct wall). Only port/clock.h reads the clocks; here is arithmetic and
  * text. */
 #ifndef BASE_INSTANT_H
 #define BASE_INSTANT_H
@@ -16,7 +16,7 @@ struct wall {
 };
 
 struct mono {
-    int64_t ms; /* since some moment of this run */
+    int64_t ms; /* since an arbitrary moment of this run */
 };
 
 /* Both clocks at one moment: read once per turn and passed down. */

@@ -1,3 +1,4 @@
+/* json: the reading half of json.h. */
 #include "base/json.h"
 
 #include <assert.h>
@@ -8,7 +9,7 @@
 struct scan {
     const char *at;
     const char *end;
-    const char *wrong; /* what is the matter, set once */
+    const char *wrong; /* the first error */
 };
 
 static bool fail(struct scan *s, const char *why) {
@@ -38,8 +39,8 @@ static bool scan_escape(struct scan *s) {
 enum { PLAIN_WORD = 16, PLAIN_STRIDE = 4 * PLAIN_WORD };
 typedef signed char plain_word __attribute__((vector_size(PLAIN_WORD)));
 
-/* Where it is not 0 stands something else than plain ASCII text: a quote, an escape, a control
- * character, or a byte of a longer character, which is below 0 with a sign. */
+/* Nonzero where a byte is not plain ASCII text: a quote, an escape, a control character, or a byte
+ * of a multi-byte character (negative as a signed char). */
 static plain_word odd_in_word(const char *at) {
     plain_word word;
     memcpy(&word, at, sizeof word);
@@ -50,7 +51,7 @@ static bool is_odd(char c) {
     return (signed char)c < 0x20 || c == '"' || c == '\\';
 }
 
-/* Written out: a loop would not be unrolled. */
+/* Unrolled by hand: compilers do not unroll this loop. */
 static plain_word odd_in_stride(const char *at) {
     return (odd_in_word(at) | odd_in_word(at + PLAIN_WORD)) |
            (odd_in_word(at + 2 * PLAIN_WORD) | odd_in_word(at + 3 * PLAIN_WORD));
@@ -156,7 +157,7 @@ static bool scan_key(struct scan *s) {
     return true;
 }
 
-/* One pass with the open brackets on a small stack of our own, so that hostile nesting costs no
+/* One pass with the open brackets on a small explicit stack, so that hostile nesting uses no
  * machine stack. */
 static bool scan_value(struct scan *s) {
     char open[JSON_DEPTH_MAX];
@@ -179,7 +180,7 @@ static bool scan_value(struct scan *s) {
         } else if (!scan_scalar(s)) {
             return false;
         }
-        for (;;) { /* a value has just ended, or an empty bracket is about to */
+        for (;;) { /* a value has just ended, or an empty bracket may end */
             if (depth == 0)
                 return true;
             skip_space(s);
@@ -312,7 +313,7 @@ static size_t put_utf8(char *to, unsigned c) {
 
 enum { REPLACEMENT = 0xFFFD };
 
-/* The character behind \u at p, joining surrogate pairs; a lone surrogate becomes U+FFFD. */
+/* The character of the \u escape at p, joining surrogate pairs; a lone surrogate becomes U+FFFD. */
 static unsigned unicode_escape(const char **p, const char *end) {
     unsigned c = four_hex(*p);
     *p += 4;

@@ -1,8 +1,8 @@
-/* json: reading without copying, writing without a tree.
+/* json: reads without copying, writes without a tree.
  *
- * A body must reach its handler as the exact bytes that came (SEMANTICS 1.4), so a parsed value is
- * a slice of the text it came from and is never re-serialised. json_parse checks the whole text
- * once; everything after it walks checked text and cannot fail on syntax. */
+ * A body must reach its handler as the exact bytes received (SEMANTICS 1.4), so a parsed value is a
+ * slice of its text and is never re-serialised. json_parse checks the whole text once; everything
+ * after it works on checked text and cannot fail on syntax. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
@@ -28,8 +28,8 @@ struct json {
 
 enum { JSON_DEPTH_MAX = 256 };
 
-/* One value with nothing behind it but white space. Strict RFC 8259, UTF-8 only. The error names
- * line and column. */
+/* One value followed by nothing but white space. Strict RFC 8259, UTF-8 only. The error names line
+ * and column. */
 enum status json_parse(struct bytes text, struct json *out, struct err *err);
 
 /* Members in order: `for (struct json_walk w = json_walk(obj); json_step(&w);) … w.key, w.value`.
@@ -45,13 +45,13 @@ struct json_walk json_walk(struct json container);
 bool json_step(struct json_walk *walk);
 bool json_key_is(struct bytes raw_key, const char *name);
 
-/* The member of that name (the last one, as most readers take it); false when there is none. */
+/* The member of that name (the last one if repeated, as in most readers); false: none. */
 bool json_get(struct json object, const char *name, struct json *out);
 /* The decoded string, without a copy where it has no escapes; false when it is no string or a fixed
  * arena is used up. */
 bool json_string(struct json value, struct arena *arena, struct bytes *out);
-/* Whether an escape of the string is half a character, as \ud800 alone is: each of those reads as
- * U+FFFD, so that strings that differ would be equal. */
+/* Whether the string has an escape of a lone surrogate, such as \ud800: each of them reads as
+ * U+FFFD, so that different strings would be equal. */
 bool json_has_lone_surrogate(struct json string);
 bool json_unescape(struct bytes raw, struct arena *arena, struct bytes *out);
 /* A whole number that fits, also one that is written with a fraction of zeros: 3.0 is 3, and 3e0 is

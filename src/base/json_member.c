@@ -1,3 +1,4 @@
+/* json_member: see the header. */
 #include "base/json_member.h"
 
 void json_member_text(struct json_out *out, const char *key, struct bytes text) {

@@ -1,4 +1,4 @@
-/* json_member: members of an object as people read them: what is not there is null. */
+/* json_member: writes members of an object; a missing value is null. */
 #ifndef BASE_JSON_MEMBER_H
 #define BASE_JSON_MEMBER_H
 

@@ -49,7 +49,7 @@ static bool needs_no_escape(struct bytes text) {
     return true;
 }
 
-/* Nearly every text is plain ASCII, and copied whole. */
+/* Nearly every text is plain ASCII and is copied whole. */
 static void put_plain(struct buf *buf, struct bytes text) {
     char *at = buf_room(buf, text.len + 2);
     if (!at)

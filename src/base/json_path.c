@@ -1,10 +1,11 @@
+/* json_path: see the header. */
 #include "base/json_path.h"
 
 #include <assert.h>
 
 #include "base/ascii.h"
 
-/* One step down: a member's name, or an element's place. */
+/* One step: a member's name, or an element's index. */
 struct step {
     struct bytes name; /* plain, or a JSON string with its quotes */
     uint64_t place;    /* when name.ptr is NULL */
@@ -54,7 +55,7 @@ static bool read_place(struct bytes *rest, struct step *out) {
     return true;
 }
 
-/* Cuts the next step off the front of *rest, which is not empty. */
+/* Removes the next step from *rest, which is not empty. */
 static bool read_step(struct bytes *rest, struct step *out) {
     bool dot = rest->ptr[0] == '.';
     if (dot)

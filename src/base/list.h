@@ -35,8 +35,7 @@ static inline void list_push_back(struct list *head, struct list *node) {
     list_insert_after(head->prev, node);
 }
 
-/* Unlinks the node and leaves it as an empty list of its own; harmless on one that is not linked.
- */
+/* Unlinks the node and leaves it as an empty list; does nothing if it is not linked. */
 static inline void list_remove(struct list *node) {
     node->prev->next = node->next;
     node->next->prev = node->prev;
@@ -52,7 +51,7 @@ static inline struct list *list_pop_front(struct list *head) {
     return node;
 }
 
-/* Unlinks all nodes; whose they are, they stay. */
+/* Unlinks all nodes without freeing them. */
 static inline void list_clear(struct list *head) {
     while (list_pop_front(head))
         continue;

@@ -1,3 +1,4 @@
+/* log: see the header. */
 #include "base/log.h"
 
 #include <stdarg.h>
@@ -10,7 +11,7 @@
 #include "base/json.h"
 
 enum {
-    LOG_TEXT_MAX = 2048, /* of what is said */
+    LOG_TEXT_MAX = 2048, /* of a message */
     LOG_NAME_MAX = 255,  /* of a queue, a message, a letter */
     LOG_ESCAPED_MAX = 6, /* bytes that one byte becomes: \u00NN */
     LOG_LINE_MAX = (LOG_TEXT_MAX + 3 * LOG_NAME_MAX) * LOG_ESCAPED_MAX + 512,

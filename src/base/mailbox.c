@@ -1,3 +1,4 @@
+/* mailbox: a list under a mutex, with a condition variable on the monotonic clock. */
 #include "base/mailbox.h"
 
 #include <assert.h>
@@ -24,7 +25,7 @@ void mailbox_free(struct mailbox *box) {
 void mailbox_post(struct mailbox *box, struct mail *mail) {
     mail->next = NULL;
     pthread_mutex_lock(&box->mutex);
-    if (!box->first) /* who reads takes all of it, and was woken for what is there */
+    if (!box->first) /* the reader takes everything, so the wake-up is consumed */
         pthread_cond_signal(&box->filled);
     *box->last = mail;
     box->last = &mail->next;

@@ -1,6 +1,7 @@
-/* mailbox: how threads talk to the one that owns a state. Many post, one reads.
+/* mailbox: messages between threads: many post, the one that owns the state reads.
  *
- * Mail is intrusive: the poster embeds a struct mail and gives it away until the reader is done. */
+ * Mail is intrusive: the poster embeds a struct mail and must not touch it until the reader is
+ * done. */
 #ifndef BASE_MAILBOX_H
 #define BASE_MAILBOX_H
 
@@ -24,8 +25,8 @@ struct mailbox {
 void mailbox_init(struct mailbox *box);
 void mailbox_free(struct mailbox *box); /* must be empty */
 void mailbox_post(struct mailbox *box, struct mail *mail);
-/* Wakes the reader without a mail: ends its wait, or, when it does not wait and takes nothing
- * before it does, its next one. */
+/* Wakes the reader without mail: ends its wait, or, if it is not waiting and takes nothing before,
+ * its next one. */
 void mailbox_ring(struct mailbox *box);
 /* All mail in the order posted (a chain through next), or NULL; never waits. */
 struct mail *mailbox_take(struct mailbox *box);

@@ -1,3 +1,4 @@
+/* map: chained buckets, doubled when full. */
 #include "base/map.h"
 
 #include <assert.h>
@@ -7,7 +8,7 @@
 
 enum {
     MAP_FIRST_SLOTS = 16,
-    MAP_AHEAD = 16, /* slots: nodes lie anywhere in memory, and are asked for before their turn */
+    MAP_AHEAD = 16, /* slots prefetched ahead: nodes are scattered in memory */
 };
 
 void map_free(struct map *map) {

@@ -1,3 +1,4 @@
+/* memory: see the header for the reserve. */
 #include "base/memory.h"
 
 #include <stdatomic.h>
@@ -17,7 +18,7 @@ void memory_reserve(void) {
     atomic_store(&reserving, kept != NULL);
 }
 
-/* False: there is none, or not any more. */
+/* False: there is no reserve. */
 static bool give_up_reserve(void) {
     void *kept = atomic_exchange(&reserve, NULL);
     free(kept);
@@ -26,14 +27,14 @@ static bool give_up_reserve(void) {
     return kept != NULL;
 }
 
-/* The reserve comes before anything large: where it was given up, it is got again first. */
+/* The reserve has precedence over large allocations: if it was given up, it is restored first. */
 bool memory_has_reserve(void) {
     void *none = NULL;
     if (!atomic_load(&reserving) || atomic_load(&reserve))
         return true;
     void *kept = malloc(MEMORY_RESERVE);
     if (kept && !atomic_compare_exchange_strong(&reserve, &none, kept))
-        free(kept); /* another thread was first */
+        free(kept); /* another thread restored it */
     return kept != NULL;
 }
 
@@ -47,7 +48,7 @@ static void *or_abort(void *got, size_t size) {
 void *memory_array(size_t count, size_t size) {
     void *got = calloc(count ? count : 1, size ? size : 1);
     if (!got) {
-        give_up_reserve(); /* or another thread did, just now */
+        give_up_reserve(); /* or another thread just did */
         got = calloc(count ? count : 1, size ? size : 1);
     }
     return or_abort(got, count);

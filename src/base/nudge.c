@@ -1,18 +1,19 @@
+/* nudge: a POSIX timer that signals the calling thread (interrupt_timer). */
 #include "base/nudge.h"
 
 #include <pthread.h>
 #include <unistd.h>
 
-#ifndef sigev_notify_thread_id /* as timer_create(2) has it; not every C library does */
+#ifndef sigev_notify_thread_id /* defined in timer_create(2), but not by every C library */
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
 enum { MS_PER_S = 1000, NS_PER_MS = 1000000 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int number; /* of the signal; 0: all are taken */
+static int number; /* of the signal; 0: none is free */
 
-/* The thread's own, as the signal is: one that comes late finds it, whatever else is gone. */
+/* Thread-local, like the signal: a late signal finds it, whatever else is gone. */
 static _Thread_local volatile sig_atomic_t nudged;
 
 static void on_signal(int signal_number) {
@@ -20,7 +21,7 @@ static void on_signal(int signal_number) {
     nudged = 1;
 }
 
-/* Who embeds us may use some of them. No SA_RESTART: the call is to end. */
+/* A program that embeds us may use some of them. No SA_RESTART: the call must end. */
 static void take_signal(void) {
     struct sigaction ours = {.sa_handler = on_signal}, theirs;
     sigemptyset(&ours.sa_mask);

@@ -1,5 +1,5 @@
-/* nudge: gets the calling thread out of a system call that would wait for ever, inside a library
- * that has no limit of its own for it: the call ends with EINTR. */
+/* nudge: interrupts a system call of the calling thread that would wait for ever inside a library
+ * without a timeout (interrupt_timer): the call ends with EINTR. */
 #ifndef BASE_NUDGE_H
 #define BASE_NUDGE_H
 
@@ -10,16 +10,16 @@
 
 struct nudge {
     timer_t timer;
-    bool armed; /* there is a timer */
+    bool armed; /* the timer exists */
     sigset_t before;
 };
 
-/* From now on the calling thread is nudged every so often, until it ends it: a call that was about
- * to begin when one came is left by the next. Nothing happens to what does not wait. One at a time
- * in a thread. Takes a real-time signal that nobody else in the process uses, and a timer, but no
- * thread; where the system has none left, nobody is nudged. */
+/* Interrupts the calling thread at intervals until the end: a call that was about to begin at one
+ * interrupt is ended by the next. Code that does not wait is not affected. One at a time in a
+ * thread. Uses a real-time signal that nothing else in the process uses, and a timer, but no
+ * thread; if the system has none left, there are no interrupts. */
 void nudge_begin(struct nudge *nudge, int64_t every_ms);
-/* By the same thread. True: it was nudged. */
+/* By the same thread. True: there was an interrupt. */
 bool nudge_end(struct nudge *nudge);
 
 #endif

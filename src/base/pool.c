@@ -1,3 +1,4 @@
+/* pool: a lock-free list of returned blocks, and a private list of the getting thread. */
 #include "base/pool.h"
 
 #include <stdalign.h>
@@ -9,13 +10,13 @@
 #include "base/memory.h"
 
 enum {
-    POOL_STEP = 512,          /* sizes are multiples of it, so that one block fits the next use */
-    POOL_BLOCK_MAX = 4 << 10, /* what is larger comes from the heap and goes back there */
-    POOL_KEPT_MAX = 4096,     /* blocks that wait to be used again */
-    POOL_LINE = 64,           /* bytes that a processor fetches at a time */
+    POOL_STEP = 512,          /* sizes are multiples of it, so that a block fits its next use */
+    POOL_BLOCK_MAX = 4 << 10, /* larger blocks come from the heap and go back there */
+    POOL_KEPT_MAX = 4096,     /* free blocks that are kept */
+    POOL_LINE = 64,           /* size of a cache line */
 };
 
-/* A sanitizer is to see who uses a block that was given back. */
+/* Lets a sanitizer detect the use of a returned block. */
 #ifdef __SANITIZE_ADDRESS__
 enum { POOL_KEEPS = false };
 #else
@@ -23,17 +24,17 @@ enum { POOL_KEEPS = true };
 #endif
 
 struct pool_block {
-    struct pool *pool; /* NULL: it is not kept */
+    struct pool *pool; /* NULL: not pooled */
     struct pool_block *next;
     size_t size;
     alignas(max_align_t) char data[];
 };
 
 struct pool {
-    _Atomic(struct pool_block *) given; /* back, by anybody, the last first; or `closed` */
-    struct pool_block *kept;            /* what the one that gets has taken of them … */
-    size_t kept_count, out;             /* … how many these are, and how many are in use */
-    atomic_long left; /* in use once it is closed; below 0 while that is being counted */
+    _Atomic(struct pool_block *) given; /* returned blocks, the last first; or `closed` */
+    struct pool_block *kept;            /* blocks that the getting thread has taken from it … */
+    size_t kept_count, out;             /* … their number, and the number in use */
+    atomic_long left; /* in use after closing; negative while that is being counted */
     struct pool_block closed;
 };
 
@@ -44,7 +45,7 @@ struct pool *pool_new(void) {
     return pool;
 }
 
-/* ---- the one that gets ---- */
+/* ---- the getting thread ---- */
 
 static void keep(struct pool *pool, struct pool_block *block) {
     pool->out--;
@@ -87,13 +88,14 @@ static struct pool_block *make(struct pool *pool, size_t size) {
     return block;
 }
 
-/* Whoever used the block last did so elsewhere: asked for now, it is here when it is written. */
+/* The block was last used on another core: prefetch it, so that it is in the cache when it is
+ * written. */
 static void fetch(const struct pool_block *block) {
     for (size_t at = 0; block && at < block->size; at += POOL_LINE)
         __builtin_prefetch(block->data + at, 1);
 }
 
-/* One that is too small makes room for a larger one: mostly, sizes are alike. */
+/* A block that is too small is freed for a larger one: mostly, sizes are alike. */
 static struct pool_block *get(struct pool *pool, size_t size) {
     if (!pool->kept)
         take_given(pool, NULL);
@@ -115,7 +117,7 @@ void pool_trim(struct pool *pool) {
     free_kept(pool);
 }
 
-/* ---- everybody ---- */
+/* ---- any thread ---- */
 
 static void put_closed(struct pool *pool, struct pool_block *block) {
     free(block);
@@ -140,8 +142,8 @@ void pool_put(void *data) {
     } while (!atomic_compare_exchange_weak(&pool->given, &first, block));
 }
 
-/* Whoever comes last, this or the last block, frees it: blocks that came in between are counted
- * below 0. */
+/* The last of the two, this call or the last block, frees the pool: blocks returned in between are
+ * counted below 0. */
 void pool_close(struct pool *pool) {
     take_given(pool, &pool->closed);
     free_kept(pool);

@@ -1,9 +1,8 @@
-/* pool: memory that one thread gets and others give back, used again and again. malloc has a heap
- * for each thread, and what another one frees takes that heap's lock, every time, while its owner
- * wants it too.
+/* pool: recycled blocks that one thread gets and others return. malloc has a heap per thread, and a
+ * block freed by another thread takes that heap's lock each time, in contention with its owner.
  *
- * Whoever gives back puts the block on a list without a lock; the one that gets takes the whole
- * list when it has none left. One thread at a time gets, trims and closes. */
+ * Returning a block puts it on a lock-free list; the getting thread takes the whole list when it
+ * has no block left. Only one thread at a time gets, trims and closes. */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
 
@@ -12,13 +11,13 @@
 struct pool;
 
 struct pool *pool_new(void);
-/* Not zeroed, and aligned for anything. */
+/* Not zeroed; aligned for any type. */
 void *pool_get(struct pool *pool, size_t size);
-/* Where it came from; from any thread, also when the pool is closed. */
+/* Returns a block; any thread, even after the pool was closed. */
 void pool_put(void *block);
-/* Frees what was given back. */
+/* Frees the returned blocks. */
 void pool_trim(struct pool *pool);
-/* It is freed with the last block that is still out. */
+/* The pool is freed with its last block in use. */
 void pool_close(struct pool *pool);
 
 #endif

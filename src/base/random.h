@@ -1,4 +1,4 @@
-/* random: chance from the system, for seeds; all else is drawn from a struct rng. */
+/* random: a seed from the system; all other random numbers come from a struct rng. */
 #ifndef BASE_RANDOM_H
 #define BASE_RANDOM_H
 

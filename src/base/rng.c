@@ -1,3 +1,4 @@
+/* rng: see the header. */
 #include "base/rng.h"
 
 void rng_seed(struct rng *rng, uint64_t seed) {

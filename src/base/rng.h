@@ -1,4 +1,4 @@
-/* rng: chance as an argument. The same seed gives the same run, on every machine. */
+/* rng: a random generator as an argument. The same seed gives the same run, on every machine. */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 
@@ -10,7 +10,7 @@ struct rng {
 
 void rng_seed(struct rng *rng, uint64_t seed);
 uint64_t rng_next(struct rng *rng);
-/* Evenly from [0, below); 0 when below is 0. */
+/* Uniform in [0, below); 0 if below is 0. */
 uint64_t rng_below(struct rng *rng, uint64_t below);
 
 #endif

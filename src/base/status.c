@@ -1,3 +1,4 @@
+/* status: the table of status codes. */
 #include "base/status.h"
 
 #include <assert.h>

@@ -1,8 +1,8 @@
-/* status: trouble of ours, by code.
+/* status: errors of our own, by code.
  *
- * A failed message is not a status: it is cargo, judged by core (see core/outcome.h). A bug is an
- * assert. What is left, the disk that is full or the name that does not exist, is one of these, and
- * each has one HTTP status and one exit code, so that every door answers alike. */
+ * A failed message is not a status: core judges it (core/outcome.h). A bug is an assert. Everything
+ * else, such as a full disk or an unknown name, is one of these; each has one HTTP status and one
+ * exit code, so that all interfaces answer alike. */
 #ifndef BASE_STATUS_H
 #define BASE_STATUS_H
 
@@ -43,13 +43,13 @@ const char *status_text(enum status status);
 int status_http(enum status status);
 int status_exit(enum status status);
 
-/* Where detail is left for whoever asked: what is wrong, where, and what to do about it. */
+/* Detail for the caller: what is wrong, where, and the remedy. */
 struct err {
     enum status status;
     char text[512];
 };
 
-/* Fills *err (when not NULL) and returns the status, so that `return err_set(…)` reads well. */
+/* Fills *err (may be NULL) and returns the status, for `return err_set(…)`. */
 __attribute__((format(printf, 3, 4))) enum status err_set(struct err *err, enum status status,
                                                           const char *format, ...);
 

@@ -1,11 +1,11 @@
-/* steady: the wall clock as far as it can be believed.
+/* steady: a wall clock that never runs ahead.
  *
- * Retention, idempotency keys and kept answers compare stored wall times with the time of now. A
- * wall clock that is set ahead while the process runs must not make them look older than they are:
- * what expires is gone for good. The steady wall time is the wall time at the start plus the
- * monotonic time since, or the wall time itself where that is less. It never runs ahead of either
- * clock, so a leap delays an expiry and never brings one about. What the wall
- * clock had been set ahead before the start is left out too where it is known (clock_began). */
+ * Retention, idempotency keys and kept answers compare stored wall times with the present. A wall
+ * clock that is set ahead while the process runs must not expire them early: expiry is
+ * irreversible. The steady wall time is the wall time at the start plus the monotonic time since,
+ * or the wall time itself if that is less. It never runs ahead of either clock, so a clock jump
+ * delays an expiry and never causes one. A jump before the start is corrected, too, where it is
+ * known (clock_began). */
 #ifndef BASE_STEADY_H
 #define BASE_STEADY_H
 

@@ -1,6 +1,7 @@
+/* suggest: edit distance with swaps. */
 #include "base/suggest.h"
 
-/* A swap of neighbours looks two rows back, so three rows are kept, turning. */
+/* A swap of neighbours needs the row before the last, so three rows are kept in rotation. */
 enum { ROWS = 3, NEAR_SHARE = 3 };
 
 static char fold(char c) {

@@ -1,4 +1,4 @@
-/* suggest: "did you mean …?" for a word that is not known. */
+/* suggest: "did you mean …?" for an unknown word. */
 #ifndef BASE_SUGGEST_H
 #define BASE_SUGGEST_H
 
@@ -6,9 +6,9 @@
 
 enum { SUGGEST_WORD_MAX = 64 }; /* longer words get no suggestion */
 
-/* Candidates are tried one by one; `best` is then the one that the word was most likely meant to be
- * (the first of equals), or empty when none is near: a third of its letters, but always one, may be
- * wrong, missing, extra or swapped with a neighbour. ASCII case, and - against _, do not count. */
+/* Candidates are tried one by one; `best` is then the most likely one (the first of equals), or
+ * empty if none is near: a third of its letters, but always one, may be wrong, missing, extra or
+ * swapped with a neighbour. ASCII case, and - against _, do not count. */
 struct suggest {
     struct bytes word;
     struct bytes best; /* lives as long as the candidate that was given */
@@ -17,7 +17,7 @@ struct suggest {
 
 struct suggest suggest_for(struct bytes word);
 void suggest_try(struct suggest *suggest, struct bytes candidate);
-/* The same over a list; NULL when none is near. */
+/* The same over a list; NULL: none is near. */
 const char *suggest_nearest(struct bytes word, const char *const *candidates, size_t count);
 
 #endif

@@ -1,3 +1,4 @@
+/* thread: see the header. */
 #include "base/thread.h"
 
 #include <signal.h>
@@ -15,7 +16,8 @@ static void others_signals(sigset_t *set) {
 void thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg) {
     sigset_t others, before;
     others_signals(&others);
-    /* A thread inherits its mask, so that there is no moment in which it could get one. */
+    /* A thread inherits its signal mask, so that there is no moment in which it could get a signal.
+     */
     pthread_sigmask(SIG_SETMASK, &others, &before);
     int trouble = pthread_create(thread, NULL, run, arg);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

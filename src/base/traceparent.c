@@ -1,14 +1,15 @@
+/* traceparent: see the header. */
 #include "base/traceparent.h"
 
 #include <string.h>
 
-/* Where the parts stand. */
+/* Offsets of the parts. */
 enum {
     TRACE_AT = 3,
     SPAN_AT = TRACE_AT + 2 * TRACE_ID_SIZE + 1,
     FLAGS_AT = SPAN_AT + 2 * SPAN_ID_SIZE + 1,
     TEXT_LEN = FLAGS_AT + 2,
-    VERSION_NONE = 0xff, /* forbidden, so that a header can be told from its absence */
+    VERSION_NONE = 0xff, /* forbidden by the specification */
 };
 
 static int digit_of(char c) {
@@ -34,7 +35,7 @@ static bool is_zero(const unsigned char *id, size_t size) {
     return true;
 }
 
-/* Whatever a later version adds stands behind another hyphen. */
+/* Additions of later versions follow another hyphen. */
 static bool has_shape(struct bytes text) {
     if (text.len < TEXT_LEN || text.ptr[TRACE_AT - 1] != '-' || text.ptr[SPAN_AT - 1] != '-' ||
         text.ptr[FLAGS_AT - 1] != '-')

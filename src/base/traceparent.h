@@ -1,7 +1,7 @@
-/* traceparent: where something belongs in a trace (W3C Trace Context).
+/* traceparent: the position in a trace (W3C Trace Context).
  *
  *   00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
- *   version, trace id, id of the span above, flags; lower-case hex */
+ *   version, trace id, id of the parent span, flags; lower-case hex */
 #ifndef BASE_TRACEPARENT_H
 #define BASE_TRACEPARENT_H
 
@@ -11,7 +11,7 @@ enum {
     TRACE_ID_SIZE = 16,
     SPAN_ID_SIZE = 8,
     TRACEPARENT_TEXT_SIZE = 56, /* with its NUL */
-    TRACEPARENT_SAMPLED = 1,    /* flag: somebody above records this trace */
+    TRACEPARENT_SAMPLED = 1,    /* flag: the caller records this trace */
 };
 
 struct traceparent {
@@ -20,8 +20,8 @@ struct traceparent {
     uint8_t flags;
 };
 
-/* False, and *out is zero: it is none, or names nobody (an id of zeroes). Of a later version the
- * part that is known is read. */
+/* False, and *out is zero: invalid, or an id of zeroes. Of a later version the known part is read.
+ */
 bool traceparent_parse(struct bytes text, struct traceparent *out);
 /* Of version 00. */
 const char *traceparent_text(const struct traceparent *from, char out[TRACEPARENT_TEXT_SIZE]);

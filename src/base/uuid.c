@@ -1,3 +1,4 @@
+/* uuid: see the header. */
 #include "base/uuid.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 enum { UUID_TEXT_SIZE = 37 };
 
-/* Ids made by one rng at one millisecond differ in 74 random bits. */
+/* Ids made by one rng in the same millisecond differ in 74 random bits. */
 void uuid_v7(struct wall now, struct rng *rng, char text[UUID_TEXT_SIZE]);
 
 #endif
