@@ -6,7 +6,7 @@
 
 struct trace_at {
     bool (*frame)(struct bytes line, struct trace_frame *out);
-    const struct bytes *causes;   /* each introduces the cause of the exception above it */
+    const struct bytes *causes; /* each introduces the cause of the exception above it */
     size_t cause_count;
     bool cause_indented;          /* else an indented one belongs to a suppressed exception */
     const struct bytes *openings; /* may precede a headline */
