@@ -9,7 +9,10 @@
 
 #include "base/memory.h"
 
-enum { BUF_LARGE = 1 << 20 }; /* bytes; smaller allocations abort if there is no memory */
+enum {
+    BUF_FIRST = 256,     /* bytes of the first allocation, or the maximum if that is less */
+    BUF_LARGE = 1 << 20, /* bytes; smaller allocations abort if there is no memory */
+};
 
 void buf_init_fixed(struct buf *b, void *memory, size_t size) {
     *b = (struct buf){.ptr = memory, .cap = size, .max = size};
@@ -40,7 +43,7 @@ static bool reserve(struct buf *b, size_t more) {
         b->overflow = true;
         return false;
     }
-    size_t want = b->cap ? b->cap : 256;
+    size_t want = b->cap ? b->cap : b->max < BUF_FIRST ? b->max : BUF_FIRST;
     while (want - b->len < more)
         want = want > b->max / 2 ? b->max : want * 2;
     /* One byte more than the maximum leaves room for the NUL of buf_cstr and buf_take. */

@@ -52,6 +52,18 @@ static void a_fixed_buf_overflows_once_and_for_all(void **state) {
     assert_bytes(buf_view(&buf), "abc");
 }
 
+static void a_small_maximum_is_kept(void **state) {
+    (void)state;
+    struct buf buf;
+    buf_init_heap(&buf, 10);
+    buf_str(&buf, "0123456789");
+    assert_false(buf.overflow);
+    buf_char(&buf, 'x');
+    assert_true(buf.overflow);
+    assert_int_equal(buf.len, 10);
+    buf_free(&buf);
+}
+
 static void a_heap_buf_grows_to_its_maximum(void **state) {
     (void)state;
     struct buf buf;
@@ -129,6 +141,7 @@ int main(void) {
         cmocka_unit_test(clipping_never_splits_a_character),
         cmocka_unit_test(numbers_are_whole_and_fit),
         cmocka_unit_test(a_fixed_buf_overflows_once_and_for_all),
+        cmocka_unit_test(a_small_maximum_is_kept),
         cmocka_unit_test(a_heap_buf_grows_to_its_maximum),
         cmocka_unit_test(numbers_are_written_in_decimal),
         cmocka_unit_test(the_character_at_the_front_is_measured),
