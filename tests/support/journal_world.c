@@ -62,7 +62,7 @@ void journal_world_expect(const struct journal_world *world, const char *texts) 
     assert_string_equal(joined, texts);
 }
 
-enum status journal_world_read(struct journal *journal, uint64_t position, struct buf *out,
+enum status journal_world_read(struct journal_files *journal, uint64_t position, struct buf *out,
                                struct err *err) {
     struct journal_window window = {0};
     struct bytes bytes;

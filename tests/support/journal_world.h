@@ -9,7 +9,7 @@ enum { JOURNAL_WORLD_SEGMENT = 8 * JOURNAL_BLOCK, JOURNAL_WORLD_MAX = 4096 };
 
 struct journal_world {
     struct journal_options options;
-    struct journal *journal; /* NULL: closed */
+    struct journal_files *journal; /* NULL: closed */
     struct err err;
     size_t seen_count; /* of the records that the latest open or salvage gave */
     char *seen[JOURNAL_WORLD_MAX];
@@ -31,7 +31,7 @@ void journal_world_see(void *arg, uint64_t position, struct bytes record);
 void journal_world_forget(struct journal_world *world);
 
 /* Appends the record's bytes to *out, as they are on disk now. */
-enum status journal_world_read(struct journal *journal, uint64_t position, struct buf *out,
+enum status journal_world_read(struct journal_files *journal, uint64_t position, struct buf *out,
                                struct err *err);
 
 #endif

@@ -61,10 +61,8 @@ static enum status write_compacted(struct sqlite_store *self, const void *what, 
 
 static void recycle(struct sqlite_store *self, uint64_t position) {
     struct err err;
-    pthread_mutex_lock(&self->journal_mutex);
-    if (journal_recycle(self->journal, position, &err) != STATUS_OK)
-        log_warn("journal segments could not be recycled: %s", err.text);
-    pthread_mutex_unlock(&self->journal_mutex);
+    if (self->journal->vtable->drop(self->journal, position, &err) != STATUS_OK)
+        log_warn("what is folded could not be dropped from the journal: %s", err.text);
 }
 
 /* ---- the line ---- */
@@ -141,9 +139,8 @@ static void note_failure(struct sqlite_store *self, struct snapshot *snapshot) {
 
 /* On a full disk folded segments are not kept for later. */
 static void shrink(struct sqlite_store *self) {
-    pthread_mutex_lock(&self->journal_mutex);
-    journal_shrink(self->journal);
-    pthread_mutex_unlock(&self->journal_mutex);
+    if (self->journal->vtable->shrink)
+        self->journal->vtable->shrink(self->journal);
 }
 
 static enum status fold_one(struct sqlite_store *self, struct err *err) {
@@ -341,7 +338,9 @@ static bool is_disk_full(struct sqlite_store *self) {
 static void use_idle_time(struct sqlite_store *self) {
     struct err err;
     reserve_take_back(self);
-    if (is_idle(self) && !is_disk_full(self) && journal_prepare(self->journal, &err) != STATUS_OK)
+    const struct journal_vtable *journal = self->journal->vtable;
+    if (journal->prepare && is_idle(self) && !is_disk_full(self) &&
+        journal->prepare(self->journal, &err) != STATUS_OK)
         log_warn("%s", err.text);
     while (is_idle(self) && fold_compact(self))
         ;

@@ -46,7 +46,7 @@ static enum status make_dir(const struct journal_options *options, struct err *e
     return STATUS_OK;
 }
 
-static void set_marks(struct journal *journal, struct journal_segment *last) {
+static void set_marks(struct journal_files *journal, struct journal_segment *last) {
     journal->current = last;
     journal->sealed = true;
     journal->tail = (struct journal_mark){last->number, last->end};
@@ -58,7 +58,7 @@ static void set_marks(struct journal *journal, struct journal_segment *last) {
 }
 
 /* What was replayed may be folded at once, so it has to be safe, and so has the last one's name. */
-static enum status adopt(struct journal *journal, const struct journal_recover *task,
+static enum status adopt(struct journal_files *journal, const struct journal_recover *task,
                          struct err *err) {
     struct journal_table *table = &journal->table;
     struct disk *disk = journal->options.disk;
@@ -80,7 +80,8 @@ static enum status adopt(struct journal *journal, const struct journal_recover *
     return STATUS_OK;
 }
 
-static enum status recover(struct journal *journal, struct journal_recover *task, struct err *err) {
+static enum status recover(struct journal_files *journal, struct journal_recover *task,
+                           struct err *err) {
     enum status status = make_dir(&journal->options, err);
     if (!status)
         status = journal_table_load(&journal->table, &journal->options, err);
@@ -96,8 +97,8 @@ static enum status recover(struct journal *journal, struct journal_recover *task
 
 enum status journal_open(const struct journal_options *options, uint64_t from,
                          enum status (*replay)(void *arg, uint64_t position, struct bytes record),
-                         void *arg, struct journal **out, struct err *err) {
-    struct journal *journal = memory_new(sizeof *journal);
+                         void *arg, struct journal_files **out, struct err *err) {
+    struct journal_files *journal = memory_new(sizeof *journal);
     journal->options = *options;
     if (!journal->options.segment_bytes)
         journal->options.segment_bytes = JOURNAL_SEGMENT_BYTES;
@@ -117,7 +118,7 @@ enum status journal_open(const struct journal_options *options, uint64_t from,
     return STATUS_OK;
 }
 
-void journal_close(struct journal *journal) {
+void journal_close(struct journal_files *journal) {
     if (!journal)
         return;
     journal_table_free(&journal->table);
@@ -135,16 +136,16 @@ static uint64_t payload_of(size_t records, size_t bytes) {
     return (uint64_t)records * JOURNAL_RECORD_BYTES + bytes;
 }
 
-static uint64_t payload_max(const struct journal *journal) {
+static uint64_t payload_max(const struct journal_files *journal) {
     return journal->options.segment_bytes - JOURNAL_BLOCK - JOURNAL_GROUP_BYTES;
 }
 
-bool journal_takes(const struct journal *journal, size_t records, size_t bytes) {
+bool journal_takes(const struct journal_files *journal, size_t records, size_t bytes) {
     return payload_of(records, bytes) <= payload_max(journal);
 }
 
-static enum status measure(const struct journal *journal, const struct bytes *records, size_t count,
-                           uint64_t *payload, struct err *err) {
+static enum status measure(const struct journal_files *journal, const struct bytes *records,
+                           size_t count, uint64_t *payload, struct err *err) {
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++)
         bytes += records[i].len;
@@ -157,7 +158,7 @@ static enum status measure(const struct journal *journal, const struct bytes *re
     return STATUS_OK;
 }
 
-static enum status make_room(struct journal *journal, uint64_t size, struct err *err) {
+static enum status make_room(struct journal_files *journal, uint64_t size, struct err *err) {
     if (size <= journal->group_cap)
         return STATUS_OK;
     free(journal->group);
@@ -168,7 +169,7 @@ static enum status make_room(struct journal *journal, uint64_t size, struct err 
                                     "there is no memory for a group of %" PRIu64 " bytes", size);
 }
 
-static void fill_group(struct journal *journal, const struct bytes *records, size_t count,
+static void fill_group(struct journal_files *journal, const struct bytes *records, size_t count,
                        uint64_t payload, uint64_t *positions) {
     uint64_t size = journal_format_group_size(payload);
     uint64_t start = journal->current->end;
@@ -187,7 +188,7 @@ static void fill_group(struct journal *journal, const struct bytes *records, siz
     journal_format_put_group(journal->group, &group);
 }
 
-enum status journal_append(struct journal *journal, const struct bytes *records, size_t count,
+enum status journal_append(struct journal_files *journal, const struct bytes *records, size_t count,
                            uint64_t *positions, struct err *err) {
     assert(count > 0);
     if (journal->lost)
@@ -217,7 +218,7 @@ enum status journal_append(struct journal *journal, const struct bytes *records,
     return STATUS_OK;
 }
 
-enum status journal_sync(struct journal *journal, struct err *err) {
+enum status journal_sync(struct journal_files *journal, struct err *err) {
     if (journal->lost) {
         journal->lost = false;
         return err_set(err, STATUS_IO, "what was appended since the last sync is lost");
@@ -237,7 +238,7 @@ enum status journal_sync(struct journal *journal, struct err *err) {
     return STATUS_OK;
 }
 
-enum status journal_recycle(struct journal *journal, uint64_t position, struct err *err) {
+enum status journal_recycle(struct journal_files *journal, uint64_t position, struct err *err) {
     (void)err;
     uint64_t bytes = journal->options.segment_bytes;
     pthread_mutex_lock(&journal->lock);
@@ -252,14 +253,14 @@ enum status journal_recycle(struct journal *journal, uint64_t position, struct e
     return STATUS_OK;
 }
 
-enum status journal_prepare(struct journal *journal, struct err *err) {
+enum status journal_prepare(struct journal_files *journal, struct err *err) {
     return journal_fresh_make(journal, err);
 }
 
-uint64_t journal_end(const struct journal *journal) {
+uint64_t journal_end(const struct journal_files *journal) {
     return atomic_load(&journal->end);
 }
 
-uint64_t journal_bytes(const struct journal *journal) {
+uint64_t journal_bytes(const struct journal_files *journal) {
     return atomic_load(&journal->bytes);
 }

@@ -13,10 +13,11 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "port/disk.h"
+#include "port/journal.h"
 
 enum { JOURNAL_FORMAT_VERSION = 1, JOURNAL_SEGMENT_BYTES = 64 << 20 };
 
-struct journal;
+struct journal_files;
 
 struct journal_options {
     struct disk *disk;
@@ -33,42 +34,32 @@ struct journal_options {
  * a hole in the middle, or `from` is not there; err says which segment and offset. */
 enum status journal_open(const struct journal_options *options, uint64_t from,
                          enum status (*replay)(void *arg, uint64_t position, struct bytes record),
-                         void *arg, struct journal **out, struct err *err);
+                         void *arg, struct journal_files **out, struct err *err);
 /* Whether one group may have so many records, of so many bytes together. */
-bool journal_takes(const struct journal *journal, size_t records, size_t bytes);
+bool journal_takes(const struct journal_files *journal, size_t records, size_t bytes);
 /* One group. positions[i] is set for each record. Not durable before journal_sync. FULL: the bound
  * is reached (recycle and try again) or the disk is full. TOO_LARGE: no segment takes such a group.
  */
-enum status journal_append(struct journal *journal, const struct bytes *records, size_t count,
+enum status journal_append(struct journal_files *journal, const struct bytes *records, size_t count,
                            uint64_t *positions, struct err *err);
 /* IO: every group since the last good sync is given up. */
-enum status journal_sync(struct journal *journal, struct err *err);
-/* Bytes of the journal that were read with the record that was last asked for, so that whoever
- * reads many, one behind the other, reads the disk seldom. */
-struct journal_window {
-    uint64_t ahead; /* so many bytes are read at once; 0: the record alone */
-    uint64_t start; /* position of the first byte */
-    uint64_t len, cap;
-    uint8_t *bytes;
-};
-
+enum status journal_sync(struct journal_files *journal, struct err *err);
 /* The record's bytes, in the window until it is used again; their checksum is checked. NOT_FOUND:
  * it was recycled or refused. */
-enum status journal_read(struct journal *journal, uint64_t position, struct journal_window *window,
-                         struct bytes *out, struct err *err);
-void journal_window_free(struct journal_window *window);
+enum status journal_read(struct journal_files *journal, uint64_t position,
+                         struct journal_window *window, struct bytes *out, struct err *err);
 /* Segments that lie wholly before `position` may be used again. */
-enum status journal_recycle(struct journal *journal, uint64_t position, struct err *err);
+enum status journal_recycle(struct journal_files *journal, uint64_t position, struct err *err);
 /* Of the segments that may be used again all but one are removed: the disk is full. */
-void journal_shrink(struct journal *journal);
+void journal_shrink(struct journal_files *journal);
 /* In quiet times: what the next segment will be made of. One thread at a time; appends may go on.
  */
-enum status journal_prepare(struct journal *journal, struct err *err);
+enum status journal_prepare(struct journal_files *journal, struct err *err);
 /* Where the next group will stand, at the earliest; 0 while the journal holds no segment. What is
  * not synced yet counts: a fold remembers the end that it saw when journal_sync answered. */
-uint64_t journal_end(const struct journal *journal);
-uint64_t journal_bytes(const struct journal *journal); /* of all segments in use */
-void journal_close(struct journal *journal);           /* frees; syncs nothing */
+uint64_t journal_end(const struct journal_files *journal);
+uint64_t journal_bytes(const struct journal_files *journal); /* of all segments in use */
+void journal_close(struct journal_files *journal);           /* frees; syncs nothing */
 
 /* For doctor: every group of every segment is checked. One line a finding. With `salvage` not NULL,
  * every whole record is given to it in order, whatever lies between. */

@@ -10,12 +10,12 @@ static const char fresh_name[] = "fresh.tmp";
 
 /* An eighth of the present segment is used: a store whose messages succeed may never come to a
  * second one. */
-static bool is_near(const struct journal *journal) {
+static bool is_near(const struct journal_files *journal) {
     uint64_t end = journal_end(journal), bytes = journal->options.segment_bytes;
     return end > 0 && (end - 1) % bytes >= bytes / NEAR_SHARE;
 }
 
-static bool is_needed(struct journal *journal) {
+static bool is_needed(struct journal_files *journal) {
     uint64_t max = journal->options.max_bytes;
     if (!is_near(journal))
         return false;
@@ -29,7 +29,7 @@ static bool is_needed(struct journal *journal) {
     return needed;
 }
 
-static int fill(struct journal *journal, struct disk_file *file) {
+static int fill(struct journal_files *journal, struct disk_file *file) {
     struct disk *disk = journal->options.disk;
     uint64_t bytes = journal->options.segment_bytes;
     size_t step = bytes < FILL_BYTES ? bytes : FILL_BYTES;
@@ -43,7 +43,7 @@ static int fill(struct journal *journal, struct disk_file *file) {
     return error ? error : disk->vtable->sync(disk, file);
 }
 
-enum status journal_fresh_make(struct journal *journal, struct err *err) {
+enum status journal_fresh_make(struct journal_files *journal, struct err *err) {
     struct disk *disk = journal->options.disk;
     struct disk_file *file = NULL;
     char path[JOURNAL_PATH_MAX];
@@ -64,7 +64,7 @@ enum status journal_fresh_make(struct journal *journal, struct err *err) {
     return STATUS_OK;
 }
 
-bool journal_fresh_take(struct journal *journal, const char *spare) {
+bool journal_fresh_take(struct journal_files *journal, const char *spare) {
     struct disk *disk = journal->options.disk;
     char path[JOURNAL_PATH_MAX];
     pthread_mutex_lock(&journal->lock);
@@ -83,7 +83,7 @@ bool journal_fresh_take(struct journal *journal, const char *spare) {
     return true;
 }
 
-void journal_fresh_sweep(struct journal *journal) {
+void journal_fresh_sweep(struct journal_files *journal) {
     struct disk *disk = journal->options.disk;
     char path[JOURNAL_PATH_MAX];
     if (journal_segment_path(journal->dir, fresh_name, path))

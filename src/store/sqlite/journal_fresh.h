@@ -11,10 +11,10 @@
 #include "store/sqlite/journal_rotate.h"
 
 /* Makes it unless it is there or not needed. One thread at a time; others may append meanwhile. */
-enum status journal_fresh_make(struct journal *journal, struct err *err);
+enum status journal_fresh_make(struct journal_files *journal, struct err *err);
 /* Renames it to `spare`, which is then the journal's spare; false: there is none. */
-bool journal_fresh_take(struct journal *journal, const char *spare);
+bool journal_fresh_take(struct journal_files *journal, const char *spare);
 /* At open: what an earlier life left. */
-void journal_fresh_sweep(struct journal *journal);
+void journal_fresh_sweep(struct journal_files *journal);
 
 #endif

@@ -5,7 +5,8 @@
 #include "store/sqlite/journal_rotate.h"
 
 /* A pinned segment keeps its file and its bytes until it is let go. */
-static struct journal_segment *pin(struct journal *journal, uint64_t position, uint64_t *end) {
+static struct journal_segment *pin(struct journal_files *journal, uint64_t position,
+                                   uint64_t *end) {
     pthread_mutex_lock(&journal->lock);
     struct journal_segment *segment =
         journal_table_find(&journal->table, position / journal->options.segment_bytes);
@@ -19,7 +20,7 @@ static struct journal_segment *pin(struct journal *journal, uint64_t position, u
     return segment;
 }
 
-static void let_go(struct journal *journal, struct journal_segment *segment) {
+static void let_go(struct journal_files *journal, struct journal_segment *segment) {
     pthread_mutex_lock(&journal->lock);
     segment->pins--;
     pthread_mutex_unlock(&journal->lock);
@@ -89,8 +90,8 @@ static enum status read_pinned(struct journal_window *window, const struct journ
     return STATUS_OK;
 }
 
-enum status journal_read(struct journal *journal, uint64_t position, struct journal_window *window,
-                         struct bytes *out, struct err *err) {
+enum status journal_read(struct journal_files *journal, uint64_t position,
+                         struct journal_window *window, struct bytes *out, struct err *err) {
     uint64_t end;
     struct journal_segment *segment = pin(journal, position, &end);
     if (!segment)
@@ -98,9 +99,4 @@ enum status journal_read(struct journal *journal, uint64_t position, struct jour
     enum status status = read_pinned(window, segment, position, end, out, err);
     let_go(journal, segment);
     return status;
-}
-
-void journal_window_free(struct journal_window *window) {
-    free(window->bytes);
-    *window = (struct journal_window){0};
 }

@@ -18,7 +18,7 @@
 #include "base/rng.h"
 #include "store/sqlite/journal_fresh.h"
 
-void journal_rotate_set_tail(struct journal *journal, struct journal_mark tail) {
+void journal_rotate_set_tail(struct journal_files *journal, struct journal_mark tail) {
     pthread_mutex_lock(&journal->lock);
     for (size_t i = 0; i < journal->table.count; i++) {
         struct journal_segment *segment = journal->table.segments[i];
@@ -32,7 +32,7 @@ void journal_rotate_set_tail(struct journal *journal, struct journal_mark tail) 
     atomic_store(&journal->end, tail.end);
 }
 
-void journal_rotate_count(struct journal *journal) {
+void journal_rotate_count(struct journal_files *journal) {
     uint64_t used = 0;
     pthread_mutex_lock(&journal->lock);
     for (size_t i = 0; i < journal->table.count; i++)
@@ -41,20 +41,21 @@ void journal_rotate_count(struct journal *journal) {
     atomic_store(&journal->bytes, used * journal->options.segment_bytes);
 }
 
-static enum status trouble(const struct journal *journal, const char *doing, int error,
+static enum status trouble(const struct journal_files *journal, const char *doing, int error,
                            struct err *err) {
     uint64_t number = journal->current ? journal->current->number + 1 : 1;
     return journal_segment_trouble(error, doing, number, err);
 }
 
-static bool path_of(const struct journal *journal, uint64_t number, char path[JOURNAL_PATH_MAX]) {
+static bool path_of(const struct journal_files *journal, uint64_t number,
+                    char path[JOURNAL_PATH_MAX]) {
     char name[JOURNAL_NAME_MAX];
     journal_segment_name(number, name);
     return journal_segment_path(journal->dir, name, path);
 }
 
 /* Takes a segment that is needed no more, and that nobody reads, off the table. */
-static struct journal_segment *take_reusable(struct journal *journal) {
+static struct journal_segment *take_reusable(struct journal_files *journal) {
     struct journal_segment *found = NULL;
     pthread_mutex_lock(&journal->lock);
     for (size_t i = 0; i < journal->table.count && !found; i++) {
@@ -68,7 +69,7 @@ static struct journal_segment *take_reusable(struct journal *journal) {
     return found;
 }
 
-static enum status spare_from(struct journal *journal, struct journal_segment *old,
+static enum status spare_from(struct journal_files *journal, struct journal_segment *old,
                               const char *spare, struct err *err) {
     struct disk *disk = journal->options.disk;
     char path[JOURNAL_PATH_MAX];
@@ -88,7 +89,7 @@ static enum status spare_from(struct journal *journal, struct journal_segment *o
     return STATUS_OK;
 }
 
-static enum status spare_new(struct journal *journal, const char *spare, struct err *err) {
+static enum status spare_new(struct journal_files *journal, const char *spare, struct err *err) {
     struct disk *disk = journal->options.disk;
     uint64_t bytes = (journal->table.count + 1) * journal->options.segment_bytes;
     uint64_t max = journal->options.max_bytes;
@@ -106,7 +107,7 @@ static enum status spare_new(struct journal *journal, const char *spare, struct 
 
 /* After a failed sync the page cache may show what the disk does not have, so what is in the file
  * cannot be built upon. */
-static enum status drop_spoiled(struct journal *journal, const char *spare, struct err *err) {
+static enum status drop_spoiled(struct journal_files *journal, const char *spare, struct err *err) {
     struct disk *disk = journal->options.disk;
     int error = journal->spoiled ? disk->vtable->remove(disk, spare) : 0;
     if (error && error != ENOENT)
@@ -117,14 +118,14 @@ static enum status drop_spoiled(struct journal *journal, const char *spare, stru
     return STATUS_OK;
 }
 
-static void spoil(struct journal *journal) {
+static void spoil(struct journal_files *journal) {
     struct disk *disk = journal->options.disk;
     disk->vtable->close(disk, journal->spare);
     journal->spare = NULL;
     journal->spoiled = true;
 }
 
-static enum status get_spare(struct journal *journal, const char *spare, struct err *err) {
+static enum status get_spare(struct journal_files *journal, const char *spare, struct err *err) {
     enum status status = drop_spoiled(journal, spare, err);
     if (status)
         return status;
@@ -136,7 +137,7 @@ static enum status get_spare(struct journal *journal, const char *spare, struct 
     return spare_new(journal, spare, err);
 }
 
-static uint64_t reusable_bytes(struct journal *journal) {
+static uint64_t reusable_bytes(struct journal_files *journal) {
     uint64_t count = 0;
     pthread_mutex_lock(&journal->lock);
     for (size_t i = 0; i < journal->table.count; i++)
@@ -147,7 +148,7 @@ static uint64_t reusable_bytes(struct journal *journal) {
 
 /* The lowest number goes first, so the links stay whole. Whether the name is gone after a crash
  * does not matter: nothing in the file is needed. */
-static void trim_to(struct journal *journal, uint64_t keep) {
+static void trim_to(struct journal_files *journal, uint64_t keep) {
     struct disk *disk = journal->options.disk;
     while (reusable_bytes(journal) > keep) {
         struct journal_segment *old = take_reusable(journal);
@@ -160,17 +161,17 @@ static void trim_to(struct journal *journal, uint64_t keep) {
     }
 }
 
-void journal_rotate_trim(struct journal *journal) {
+void journal_rotate_trim(struct journal_files *journal) {
     if (journal->options.keep_bytes)
         trim_to(journal, journal->options.keep_bytes);
 }
 
-void journal_shrink(struct journal *journal) {
+void journal_shrink(struct journal_files *journal) {
     trim_to(journal, journal->options.segment_bytes);
     journal_rotate_count(journal);
 }
 
-static struct journal_header next_header(const struct journal *journal) {
+static struct journal_header next_header(const struct journal_files *journal) {
     uint64_t number = journal->current ? journal->current->number + 1 : 1;
     struct rng rng;
     rng_seed(&rng, journal->options.salt + number);
@@ -183,7 +184,7 @@ static struct journal_header next_header(const struct journal *journal) {
                                    .salt = (uint32_t)rng_next(&rng)};
 }
 
-static int write_header(struct journal *journal, const struct journal_header *header) {
+static int write_header(struct journal_files *journal, const struct journal_header *header) {
     struct disk *disk = journal->options.disk;
     uint8_t block[JOURNAL_BLOCK];
     journal_format_put_header(block, header);
@@ -197,7 +198,7 @@ static int write_header(struct journal *journal, const struct journal_header *he
     return error;
 }
 
-static void make_current(struct journal *journal, const struct journal_header *header) {
+static void make_current(struct journal_files *journal, const struct journal_header *header) {
     struct journal_segment *next = memory_new(sizeof *next);
     *next = (struct journal_segment){.disk = journal->options.disk,
                                      .file = journal->spare,
@@ -221,7 +222,7 @@ static void make_current(struct journal *journal, const struct journal_header *h
     journal_rotate_count(journal);
 }
 
-static enum status make_next(struct journal *journal, struct err *err) {
+static enum status make_next(struct journal_files *journal, struct err *err) {
     struct disk *disk = journal->options.disk;
     struct journal_header header = next_header(journal);
     char spare[JOURNAL_PATH_MAX], path[JOURNAL_PATH_MAX];
@@ -249,13 +250,13 @@ static enum status make_next(struct journal *journal, struct err *err) {
     return STATUS_OK;
 }
 
-static void give_up(struct journal *journal) {
+static void give_up(struct journal_files *journal) {
     journal->sealed = true;
     journal_rotate_set_tail(journal, journal->synced);
 }
 
 /* The next header vouches for what stands here, so it has to be safe first. */
-static enum status settle(struct journal *journal, struct err *err) {
+static enum status settle(struct journal_files *journal, struct err *err) {
     struct journal_segment *current = journal->current;
     if (journal->tail.end <= journal->durable_end)
         return STATUS_OK;
@@ -270,14 +271,14 @@ static enum status settle(struct journal *journal, struct err *err) {
     return journal_segment_trouble(error, "syncing", current->number, err);
 }
 
-static enum status rotate(struct journal *journal, struct err *err) {
+static enum status rotate(struct journal_files *journal, struct err *err) {
     struct err later;
     enum status settled = settle(journal, err);
     enum status made = make_next(journal, settled ? &later : err);
     return settled ? settled : made;
 }
 
-enum status journal_rotate_for(struct journal *journal, uint64_t size, struct err *err) {
+enum status journal_rotate_for(struct journal_files *journal, uint64_t size, struct err *err) {
     const struct journal_segment *current = journal->current;
     if (current && !journal->sealed &&
         current->end + size <= (current->number + 1) * current->bytes)
@@ -285,12 +286,12 @@ enum status journal_rotate_for(struct journal *journal, uint64_t size, struct er
     return rotate(journal, err);
 }
 
-void journal_rotate_away(struct journal *journal) {
+void journal_rotate_away(struct journal_files *journal) {
     journal->sealed = true;
     (void)rotate(journal, NULL);
 }
 
-void journal_rotate_back(struct journal *journal) {
+void journal_rotate_back(struct journal_files *journal) {
     give_up(journal);
     (void)rotate(journal, NULL);
 }

@@ -13,7 +13,7 @@ struct journal_mark {
     uint64_t end;
 };
 
-struct journal {
+struct journal_files {
     struct journal_options options;
     char *dir;
     pthread_mutex_t lock; /* over the table and what stands in its segments */
@@ -35,15 +35,15 @@ struct journal {
 };
 
 /* Removes folded segments beyond those that are kept to be used again. */
-void journal_rotate_trim(struct journal *journal);
+void journal_rotate_trim(struct journal_files *journal);
 /* Makes `current` a segment that takes `size` more bytes. FULL, IO: it could not be made. */
-enum status journal_rotate_for(struct journal *journal, uint64_t size, struct err *err);
+enum status journal_rotate_for(struct journal_files *journal, uint64_t size, struct err *err);
 /* After a failed write: what it left behind the tail is fenced off, by making the next segment at
  * once. When that fails too, it is tried again before the next append. */
-void journal_rotate_away(struct journal *journal);
+void journal_rotate_away(struct journal_files *journal);
 /* After a failed sync: so is every group that journal_sync has not vouched for. */
-void journal_rotate_back(struct journal *journal);
-void journal_rotate_set_tail(struct journal *journal, struct journal_mark tail);
-void journal_rotate_count(struct journal *journal); /* the bytes in use, anew */
+void journal_rotate_back(struct journal_files *journal);
+void journal_rotate_set_tail(struct journal_files *journal, struct journal_mark tail);
+void journal_rotate_count(struct journal_files *journal); /* the bytes in use, anew */
 
 #endif

@@ -7,19 +7,19 @@
  * neither its caller nor other commits wait for the file (prefetch.h).
  *
  * The front's `mutex` guards the tables and everything else here that is not said to be otherwise.
- * Each database connection has its own lock, and `journal_mutex` is held by whoever appends, syncs
- * or recycles. Once the store is open, none of these is taken with another: nobody who holds the
- * mutex waits for the disk. */
+ * Each database connection has its own lock. Once the store is open, the mutex is not held with one
+ * of these, nor over a call of the journal: nobody who holds it waits for the disk. */
 #ifndef STORE_PARTS_H
 #define STORE_PARTS_H
 
 #include <pthread.h>
 
 #include "base/complaint.h"
+#include "port/cluster.h"
+#include "port/journal.h"
 #include "store/batch.h"
 #include "store/front.h"
 #include "store/sqlite/database.h"
-#include "store/sqlite/journal.h"
 #include "store/sqlite/sqlite_store.h"
 
 enum {
@@ -105,7 +105,7 @@ struct sqlite_store {
     bool disk_full;         /* the reserve is given up: only commits that free space are taken */
 
     struct journal *journal;
-    pthread_mutex_t journal_mutex;
+    struct cluster *cluster;
     struct database connections[3]; /* one, when there are no threads */
     struct database *fold_db, *lookup_db, *list_db;
     struct wal *wal;         /* of the fold, and of who settles it */

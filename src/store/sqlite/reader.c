@@ -65,7 +65,7 @@ static enum status read_journal(struct sqlite_store *self, uint64_t place, struc
                                 struct record *out, struct err *err) {
     struct journal_window window = {0};
     struct bytes bytes;
-    enum status status = journal_read(self->journal, place, &window, &bytes, err);
+    enum status status = self->journal->vtable->read(self->journal, place, &window, &bytes, err);
     char *copy = status == STATUS_OK ? arena_try(arena, bytes.len) : NULL;
     if (status == STATUS_OK && !copy)
         status =

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "store/sqlite/bounds.h"
 #include "store/sqlite/changes.h"
+#include "store/sqlite/journal_embedded.h"
 #include "store/sqlite/load_tables.h"
 #include "store/sqlite/lost.h"
 #include "store/sqlite/paging.h"
@@ -225,12 +226,15 @@ enum status recover_all(struct sqlite_store *self, struct err *err) {
         return err_set(err, STATUS_IO, "the system has no randomness");
     options.keep_bytes = self->on_trial ? 0 : options.max_bytes / JOURNAL_KEEP_SHARE;
     struct replay_state state = {.self = self, .err = err};
-    status = journal_open(&options, position, replay_one, &state, &self->journal, err);
-    if (status == STATUS_OK) /* what an earlier life folded and did not live to use again */
-        status = journal_recycle(self->journal, position, err);
+    if (!self->journal)
+        self->journal = journal_embedded_new(&options);
+    const struct journal_vtable *journal = self->journal->vtable;
+    status = journal->replay(self->journal, position, replay_one, &state, err);
+    if (status == STATUS_OK) /* what was folded before a crash that came before it was dropped */
+        status = journal->drop(self->journal, position, err);
     if (status == STATUS_OK) {
         self->folded_end = self->sealed_end = position;
-        self->applied_end = journal_end(self->journal);
+        self->applied_end = journal->end(self->journal);
         paging_drop(self);
         if (self->applied_end != self->folded_end)
             self->fold_due = clock_now(self->options.clock).mono;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/sqlite/journal.h"
 #include "base/log.h"
 
 enum { PATH_SIZE = 4096, HEADROOM = 2 /* × the reserve must be free before it is taken back */ };

@@ -20,7 +20,7 @@ struct bytes snapshot_read_mark(const struct snapshot_entry *entry) {
 static enum status read_record(struct journal *journal, uint64_t place,
                                struct journal_window *window, struct record *out, struct err *err) {
     struct bytes bytes;
-    enum status status = journal_read(journal, place, window, &bytes, err);
+    enum status status = journal->vtable->read(journal, place, window, &bytes, err);
     if (status == STATUS_OK && !record_decode(bytes, out))
         status = err_set(err, STATUS_CORRUPT, "the journal's record at %llu is not one of ours",
                          (unsigned long long)place);

@@ -2,7 +2,7 @@
 #ifndef STORE_SNAPSHOT_READ_H
 #define STORE_SNAPSHOT_READ_H
 
-#include "store/sqlite/journal.h"
+#include "port/journal.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/snapshot.h"
 

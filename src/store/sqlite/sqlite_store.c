@@ -8,8 +8,10 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "store/cluster_alone.h"
 #include "store/sqlite/drafter.h"
 #include "store/sqlite/fold.h"
+#include "store/sqlite/journal.h"
 #include "store/sqlite/keep_rows.h"
 #include "store/sqlite/large_rows.h"
 #include "store/sqlite/list.h"
@@ -49,7 +51,8 @@ static void health(struct store *store, struct store_health *out) {
     pthread_mutex_unlock(&self->front.mutex);
     const struct store_gauge gauges[] = {
         /* atomic: a sync must not keep us waiting */
-        {"impound_store_journal_bytes", "Size of the journal.", journal_bytes(self->journal)},
+        {"impound_store_journal_bytes", "Size of the journal.",
+         self->journal->vtable->bytes(self->journal)},
         {"impound_store_wal_bytes", "Size of SQLite's write-ahead log.",
          self->options.threads ? wal_bytes(self) : 0},
         {"impound_store_reserve_bytes",
@@ -141,7 +144,8 @@ static struct sqlite_store *store_new(const struct sqlite_store_options *options
     self->health.writable = true;
     self->opened = clock_began(options->clock);
     self->spread = spread_new();
-    pthread_mutex_init(&self->journal_mutex, NULL);
+    self->journal = options->journal;
+    self->cluster = options->cluster ? options->cluster : &cluster_alone;
     init_condition(&self->look_asked);
     init_condition(&self->submitted);
     init_condition(&self->fold_asked);
@@ -156,7 +160,7 @@ static void store_free(struct sqlite_store *self) {
     drafter_free(self->drafter);
     fold_abandon(self);
     if (self->journal)
-        journal_close(self->journal);
+        self->journal->vtable->close(self->journal);
     for (size_t i = 0; i < 3; i++) {
         if (self->connections[i].db)
             database_close(&self->connections[i]);
@@ -171,7 +175,6 @@ static void store_free(struct sqlite_store *self) {
     pthread_cond_destroy(&self->fold_asked);
     pthread_cond_destroy(&self->fold_ended);
     front_free(&self->front);
-    pthread_mutex_destroy(&self->journal_mutex);
     free((char *)self->options.path);
     free((char *)self->options.vfs);
     free(self->dir);
@@ -335,7 +338,7 @@ enum status sqlite_store_open(const struct sqlite_store_options *options, struct
                               struct err *err) {
     struct sqlite_store *self = NULL;
     enum status status = open_once(options, &self, err);
-    if (status == STATUS_FULL && make_room_to_open(options))
+    if (status == STATUS_FULL && !options->journal && make_room_to_open(options))
         status = open_once(options, &self, err);
     if (status != STATUS_OK)
         return status;

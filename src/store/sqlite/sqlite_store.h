@@ -3,7 +3,9 @@
 #define STORE_SQLITE_STORE_H
 
 #include "port/clock.h"
+#include "port/cluster.h"
 #include "port/disk.h"
+#include "port/journal.h"
 #include "port/letters.h"
 
 struct sqlite_store_options {
@@ -20,7 +22,9 @@ struct sqlite_store_options {
     size_t waiting_max; /* messages that wait in memory; 0: WAITING_MAX; a simulation wants few */
     /* A body above so many bytes goes into a file of its own, <path>.large/<letter id>; 0: none */
     uint64_t large_bytes;
-    size_t wal_pages; /* of SQLite's log, that make a checkpoint due; 0: WAL_PAGES */
+    size_t wal_pages;        /* of SQLite's log, that make a checkpoint due; 0: WAL_PAGES */
+    struct journal *journal; /* closed with the store; NULL: segments in "<path>.d/" */
+    struct cluster *cluster; /* whose queues are ours; NULL: all of them */
 };
 
 /* Opens, creates and recovers. CORRUPT: what is damaged and that `impound doctor` tells more; BUSY:

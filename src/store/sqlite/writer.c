@@ -22,15 +22,18 @@ struct group {
     size_t count;          /* of records */
     struct bytes *records;
     uint64_t *positions;
+    struct journal_claim *claims; /* of the queues in it */
+    size_t claim_count;
     uint64_t end; /* of the journal, behind it */
     enum status status;
     struct err err;
-    bool *ready; /* by queue number - 1: something waits there now */
+    uint32_t fenced; /* FENCED: the queue that is not ours */
+    bool *ready;     /* by queue number - 1: something waits there now */
     size_t queue_count;
 };
 
 static bool is_one_group(const struct sqlite_store *self, size_t records, size_t bytes) {
-    return bytes <= GROUP_BYTES_MAX && journal_takes(self->journal, records, bytes);
+    return bytes <= GROUP_BYTES_MAX && self->journal->vtable->takes(self->journal, records, bytes);
 }
 
 /* Cuts off the front of what waits, as much as one group takes: nobody is refused for the size of
@@ -53,30 +56,53 @@ static struct batch *next_batches(struct sqlite_store *self) {
     return first;
 }
 
-static void gather(struct group *group) {
+static void claim(struct sqlite_store *self, struct group *group, const struct queue *queue) {
+    for (size_t i = group->claim_count; i-- > 0;) { /* mostly the last one */
+        if (group->claims[i].queue == queue->number)
+            return;
+    }
+    group->claims = memory_grow(group->claims, (group->claim_count + 1) * sizeof *group->claims);
+    group->claims[group->claim_count++] = (struct journal_claim){
+        queue->number, self->cluster->vtable->epoch(self->cluster, queue->name->text)};
+}
+
+static void gather(struct sqlite_store *self, struct group *group) {
+    group->count = group->claim_count = 0;
     for (struct batch *batch = group->batches; batch; batch = batch->next) {
         if (batch->status == STATUS_OK)
             group->count += batch->records;
     }
-    group->records = memory_array(group->count + 1, sizeof *group->records);
-    group->positions = memory_array(group->count + 1, sizeof *group->positions);
+    group->records = memory_grow(group->records, (group->count + 1) * sizeof *group->records);
+    group->positions = memory_grow(group->positions, (group->count + 1) * sizeof *group->positions);
     struct bytes *at = group->records;
     for (struct batch *batch = group->batches; batch; batch = batch->next) {
-        if (batch->status == STATUS_OK) {
-            batch_records(batch, at);
-            at += batch->records;
+        if (batch->status != STATUS_OK)
+            continue;
+        batch_records(batch, at);
+        at += batch->records;
+        for (size_t i = 0; i < batch->count; i++) {
+            if (batch->ops[i].record && batch->ops[i].queue)
+                claim(self, group, batch->ops[i].queue);
         }
     }
 }
 
 static enum status append(struct sqlite_store *self, struct group *group) {
-    pthread_mutex_lock(&self->journal_mutex);
-    enum status status =
-        journal_append(self->journal, group->records, group->count, group->positions, &group->err);
-    if (status == STATUS_OK)
-        status = journal_sync(self->journal, &group->err);
-    group->end = journal_end(self->journal);
-    pthread_mutex_unlock(&self->journal_mutex);
+    struct journal_append out = {.records = group->records,
+                                 .count = group->count,
+                                 .claims = group->claims,
+                                 .claim_count = group->claim_count,
+                                 .positions = group->positions};
+    for (size_t i = 0; i < group->claim_count; i++) {
+        if (group->claims[i].epoch == 0) { /* lost, and we know it */
+            group->fenced = group->claims[i].queue;
+            return err_set(&group->err, STATUS_FENCED, "another node owns the queue now");
+        }
+    }
+    enum status status = self->journal->vtable->append(self->journal, &out, &group->err);
+    group->end = out.end;
+    if (status == STATUS_FENCED)
+        group->fenced = group->claims[out.fenced].queue;
     return status;
 }
 
@@ -177,6 +203,30 @@ static void fail_leaning(struct sqlite_store *self, struct group *group, enum st
     }
 }
 
+static bool has_queue(const struct batch *batch, uint32_t queue, size_t *place) {
+    for (*place = 0; *place < batch->count; ++*place) {
+        const struct batch_op *op = &batch->ops[*place];
+        if (op->record && op->queue && op->queue->number == queue)
+            return true;
+    }
+    return false;
+}
+
+/* A queue of the group has another owner: commits about it fail, and the others are written without
+ * them. */
+static void fail_fenced(struct sqlite_store *self, struct group *group) {
+    pthread_mutex_lock(&self->front.mutex);
+    for (struct batch *batch = group->batches; batch; batch = batch->next) {
+        size_t place;
+        if (batch->status != STATUS_OK || !has_queue(batch, group->fenced, &place))
+            continue;
+        batch->commit->refused = place;
+        fail_batch(self, batch, STATUS_FENCED, &group->err);
+    }
+    fail_leaning(self, group, STATUS_FENCED, &group->err);
+    pthread_mutex_unlock(&self->front.mutex);
+}
+
 static void fail_group(struct sqlite_store *self, struct group *group) {
     for (struct batch *batch = group->batches; batch; batch = batch->next)
         fail_batch(self, batch, group->status, &group->err);
@@ -254,9 +304,14 @@ static void write_batches(struct sqlite_store *self, struct batch *batches) {
     struct group group = {.batches = batches};
     double seconds = 0;
     write_all_large(self, &group);
-    gather(&group);
     fold_keep_bound(self);
-    write_group(self, &group, &seconds);
+    do {
+        if (group.status == STATUS_FENCED)
+            fail_fenced(self, &group);
+        group.status = STATUS_OK;
+        gather(self, &group);
+        write_group(self, &group, &seconds);
+    } while (group.status == STATUS_FENCED);
     pthread_mutex_lock(&self->front.mutex);
     if (group.status == STATUS_OK)
         apply_group(self, &group);
@@ -268,6 +323,7 @@ static void write_batches(struct sqlite_store *self, struct batch *batches) {
     answer(self, &group);
     free(group.records);
     free(group.positions);
+    free(group.claims);
     free(group.ready);
 }
 

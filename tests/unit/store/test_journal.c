@@ -327,7 +327,7 @@ static void verify_finds_nothing_in_a_sound_journal(void **state) {
 }
 
 struct reader {
-    struct journal *journal;
+    struct journal_files *journal;
     _Atomic uint64_t newest;
     _Atomic int stop;
     int wrong;
