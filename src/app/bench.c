@@ -12,7 +12,7 @@
 #include "app/bench_queue.h"
 #include "config/config.h"
 #include "config/config_path.h"
-#include "app/verbs.h"
+#include "app/local_verbs.h"
 #include "base/folder.h"
 #include "base/instant.h"
 #include "base/json_member.h"
@@ -49,7 +49,7 @@ static enum status find_store(const char *path, struct bench *bench, struct err 
     struct config *config = NULL;
     struct buf mistakes;
     buf_init_heap(&mistakes, TEXT_MAX);
-    enum status status = verbs_load(path, &config, &mistakes);
+    enum status status = local_verbs_load(path, &config, &mistakes);
     if (status == STATUS_OK) {
         struct bytes dir = config_path_dir(&config->arena, config->store_path.ptr);
         snprintf(bench->above, sizeof bench->above, "%.*s", BYTES_ARG(dir));
@@ -198,7 +198,7 @@ static int run(const struct cli_env *env, const struct options *options) {
     if (dir)
         snprintf(bench.above, sizeof bench.above, "%s", dir);
     else
-        status = find_store(verbs_config(options), &bench, &err);
+        status = find_store(local_verbs_config(options), &bench, &err);
     if (status == STATUS_OK)
         status = look_for_room(&bench, &err);
     if (status != STATUS_OK)
@@ -207,7 +207,7 @@ static int run(const struct cli_env *env, const struct options *options) {
         fprintf(stderr, "Measuring in %s …\n", bench.above);
     heed_signals();
     log_set_level(LOG_ERROR);
-    verbs_allow_open_files();
+    local_verbs_allow_open_files();
     status = measure(&bench, &err);
     return status == STATUS_OK ? print(env, &bench) : command_fail(&err);
 }

@@ -22,7 +22,7 @@ static const struct {
 } kinds[BENCH_FIGURES_COUNT] = {{128, 2}, {16, 2}, {1, 1}};
 
 /* What the figures are taken with. */
-struct bench {
+struct bench_place {
     struct store *store;
     struct bench_raw *raw;
     size_t size;   /* bytes of a letter */
@@ -36,7 +36,7 @@ size_t bench_figures_letter_bytes(void) {
     return size;
 }
 
-static enum status commit(struct bench *bench, size_t group, size_t depth,
+static enum status commit(struct bench_place *bench, size_t group, size_t depth,
                           const struct bench_span *span, double *per_second, struct err *err) {
     struct bench_burst burst = {
         .first = bench->next, .group = group, .depth = depth, .span = *span};
@@ -48,7 +48,7 @@ static enum status commit(struct bench *bench, size_t group, size_t depth,
 }
 
 /* The disk is asked before and after. */
-static enum status take_one(struct bench *bench, size_t depth, const struct bench_span *span,
+static enum status take_one(struct bench_place *bench, size_t depth, const struct bench_span *span,
                             struct bench_figure *figure, struct err *err) {
     struct bench_span half = *span;
     double before = 0, after = 0;
@@ -63,7 +63,7 @@ static enum status take_one(struct bench *bench, size_t depth, const struct benc
     return status;
 }
 
-static enum status open_all(const char *dir, struct bench *bench, struct err *err) {
+static enum status open_all(const char *dir, struct bench_place *bench, struct err *err) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/store.db", dir);
     struct sqlite_store_options options = {
@@ -74,7 +74,7 @@ static enum status open_all(const char *dir, struct bench *bench, struct err *er
 
 enum status bench_figures_take(const char *dir, const struct bench_span *span,
                                struct bench_figure out[BENCH_FIGURES_COUNT], struct err *err) {
-    struct bench bench = {.size = bench_figures_letter_bytes(), .next = 1};
+    struct bench_place bench = {.size = bench_figures_letter_bytes(), .next = 1};
     struct bench_span warm_up = {.count = WARM_UP, .stop = span->stop}, bounded = *span;
     double unused;
     if (bounded.count > BENCH_FIGURES_LETTERS_MAX)

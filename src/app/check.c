@@ -7,7 +7,7 @@
 #include "config/config_json.h"
 #include "broker/sinks.h"
 #include "broker/sources.h"
-#include "app/verbs.h"
+#include "app/local_verbs.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/thread.h"
@@ -17,7 +17,7 @@
 enum { TEXT_MAX = 64 << 20, SHOWN_MAX = 8192, CONNECT_WAIT_MS = 10 * 1000, AT_ONCE = 64 };
 
 const struct options_row check_options[] = {
-    VERBS_CONFIG,
+    LOCAL_VERBS_CONFIG,
     {"connect", NULL, "try out every source and every place that is published to instead", 0},
     {0},
 };
@@ -25,7 +25,7 @@ const struct options_row check_options[] = {
 enum manner { TO_CONSUME, TO_LOOK, TO_PUBLISH };
 
 /* What is tried out, for whom, and how that ended. */
-struct trial {
+struct connection_trial {
     enum manner manner;
     struct bytes url, name;
     const char *of; /* "queue", "adopt", … */
@@ -38,13 +38,13 @@ struct trial {
 
 /* ---- what there is ---- */
 
-struct trials {
-    struct trial *list;
+struct connection_trials {
+    struct connection_trial *list;
     size_t count;
 };
 
 /* What several publish to is tried once. */
-static void add(struct trials *trials, const struct trial *trial) {
+static void add(struct connection_trials *trials, const struct connection_trial *trial) {
     for (size_t i = 0; i < trials->count; i++)
         if (trial->manner == TO_PUBLISH && trials->list[i].manner == TO_PUBLISH &&
             bytes_eq(trials->list[i].url, trial->url))
@@ -53,48 +53,49 @@ static void add(struct trials *trials, const struct trial *trial) {
     trials->list[trials->count++] = *trial;
 }
 
-static void add_sink(struct trials *trials, struct trial trial) {
+static void add_sink(struct connection_trials *trials, struct connection_trial trial) {
     trial.manner = TO_PUBLISH;
     if (trial.url.len)
         add(trials, &trial);
 }
 
-static void add_queue(struct trials *trials, const struct config *config,
+static void add_queue(struct connection_trials *trials, const struct config *config,
                       const struct config_queue *queue) {
-    struct trial source = {.manner = TO_CONSUME,
-                           .url = queue->source,
-                           .name = queue->name,
-                           .of = "queue",
-                           .line = queue->line,
-                           .max_body = config->max_body};
+    struct connection_trial source = {.manner = TO_CONSUME,
+                                      .url = queue->source,
+                                      .name = queue->name,
+                                      .of = "queue",
+                                      .line = queue->line,
+                                      .max_body = config->max_body};
     if (!bytes_is(queue->source, SOURCES_BUILTIN))
         add(trials, &source);
     for (size_t i = 0; i < queue->handler_count; i++)
-        add_sink(trials, (struct trial){.url = queue->handlers[i].reply.url,
-                                        .name = queue->name,
-                                        .of = "reply of queue",
-                                        .line = queue->line});
+        add_sink(trials, (struct connection_trial){.url = queue->handlers[i].reply.url,
+                                                   .name = queue->name,
+                                                   .of = "reply of queue",
+                                                   .line = queue->line});
     for (size_t i = 0; i < queue->dlq_count; i++)
-        add_sink(trials, (struct trial){.url = queue->dlqs[i].mirror,
-                                        .name = queue->dlqs[i].name,
-                                        .of = "mirror of DLQ"});
+        add_sink(trials, (struct connection_trial){.url = queue->dlqs[i].mirror,
+                                                   .name = queue->dlqs[i].name,
+                                                   .of = "mirror of DLQ"});
 }
 
-static void add_adopt(struct trials *trials, const struct config *config,
+static void add_adopt(struct connection_trials *trials, const struct config *config,
                       const struct config_adopt *adopt) {
-    struct trial source = {.manner = adopt->entry.mode == ADOPT_PEEK ? TO_LOOK : TO_CONSUME,
-                           .url = adopt->entry.source,
-                           .name = adopt->entry.name,
-                           .of = "adopt",
-                           .line = adopt->line,
-                           .max_body = config->max_body};
+    struct connection_trial source = {.manner =
+                                          adopt->entry.mode == ADOPT_PEEK ? TO_LOOK : TO_CONSUME,
+                                      .url = adopt->entry.source,
+                                      .name = adopt->entry.name,
+                                      .of = "adopt",
+                                      .line = adopt->line,
+                                      .max_body = config->max_body};
     add(trials, &source);
 }
 
 /* ---- trying it out ---- */
 
 static void *try_out(void *arg) {
-    struct trial *trial = arg;
+    struct connection_trial *trial = arg;
     struct broker_options options = {.url = trial->url,
                                      .queue = trial->name,
                                      .instance = BYTES("impound-check"),
@@ -112,7 +113,8 @@ static void *try_out(void *arg) {
 }
 
 /* A line about it. */
-static void tell(const struct config *config, const struct trial *trial, struct buf *text) {
+static void tell(const struct config *config, const struct connection_trial *trial,
+                 struct buf *text) {
     bool ok = trial->status == STATUS_OK;
     char memory[SHOWN_MAX];
     struct buf shown;
@@ -127,10 +129,10 @@ static void tell(const struct config *config, const struct trial *trial, struct 
 }
 
 /* Many at the same time: one that does not answer takes its time. */
-static void try_all(const struct trials *trials) {
+static void try_all(const struct connection_trials *trials) {
     for (size_t first = 0; first < trials->count; first += AT_ONCE) {
         size_t left = trials->count - first, count = left < AT_ONCE ? left : AT_ONCE;
-        struct trial *some = trials->list + first;
+        struct connection_trial *some = trials->list + first;
         for (size_t i = 0; i < count; i++)
             thread_start(&some[i].thread, "check", try_out, &some[i]);
         for (size_t i = 0; i < count; i++)
@@ -140,7 +142,7 @@ static void try_all(const struct trials *trials) {
 
 static enum status connect_all(const struct config *config, struct buf *text) {
     enum status status = STATUS_OK;
-    struct trials trials = {NULL, 0};
+    struct connection_trials trials = {NULL, 0};
     for (size_t i = 0; i < config->queue_count; i++)
         add_queue(&trials, config, &config->queues[i]);
     for (size_t i = 0; i < config->adopt_count; i++)
@@ -174,7 +176,7 @@ static void put_changes(const struct config *config, struct buf *out) {
 
 static enum status check(const char *path, bool connect, bool json, struct buf *text) {
     struct config *config = NULL;
-    enum status status = verbs_load(path, &config, text);
+    enum status status = local_verbs_load(path, &config, text);
     if (status == STATUS_OK)
         status = program_check(config, text);
     if (status == STATUS_OK && connect)
@@ -194,7 +196,7 @@ int check_run(const struct cli_env *env, int argc, char **argv) {
     struct buf text;
     buf_init_heap(&text, TEXT_MAX);
     enum status status =
-        check(verbs_config(&options), options_has(&options, "connect"), env->json, &text);
+        check(local_verbs_config(&options), options_has(&options, "connect"), env->json, &text);
     fputs(buf_cstr(&text), status == STATUS_OK ? stdout : stderr);
     buf_free(&text);
     options_free(&options);

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
-#include "app/verbs.h"
+#include "app/local_verbs.h"
 #include "base/json_member.h"
 #include "cli/command.h"
 #include "port/clock.h"
@@ -93,7 +93,7 @@ static int examine_configured(const char *path, const struct visit *visit) {
     struct buf mistakes;
     buf_init_heap(&mistakes, TEXT_MAX);
     int code = status_exit(STATUS_INVALID);
-    if (verbs_load(path, &config, &mistakes) == STATUS_OK)
+    if (local_verbs_load(path, &config, &mistakes) == STATUS_OK)
         code = examine(config->store_path.ptr, visit);
     else
         fprintf(stderr, "%s", buf_cstr(&mistakes));
@@ -108,8 +108,9 @@ int doctor_run(const struct cli_env *env, int argc, char **argv) {
         return status_exit(STATUS_USAGE);
     const char *store = options_get(&options, "store");
     struct visit visit = {options_has(&options, "repair"), env->json};
-    verbs_allow_open_files();
-    int code = store ? examine(store, &visit) : examine_configured(verbs_config(&options), &visit);
+    local_verbs_allow_open_files();
+    int code =
+        store ? examine(store, &visit) : examine_configured(local_verbs_config(&options), &visit);
     options_free(&options);
     return code;
 }

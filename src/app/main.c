@@ -1,7 +1,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "app/verbs.h"
+#include "app/local_verbs.h"
 #include "base/log.h"
 #include "broker/common/openssl_exit.h"
 #include "broker/registry.h"

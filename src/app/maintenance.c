@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "config/config_retention.h"
+#include "config/config_triage.h"
 #include "config/config_triage_rules.h"
 #include "base/memory.h"
 #include "base/thread.h"
@@ -17,7 +17,7 @@ struct maintenance {
 
 static size_t retention_rules(void *arg, struct arena *arena, struct retention_rule **out) {
     struct config_current *current = ((struct maintenance *)arg)->options.current;
-    size_t count = config_retention_rules(config_current_borrow(current), arena, out);
+    size_t count = config_triage_retention(config_current_borrow(current), arena, out);
     config_current_release(current);
     return count;
 }

@@ -51,7 +51,7 @@ uint64_t rejudge_jq_errors(const struct rejudge *rejudge) {
 
 /* ---- facts ---- */
 
-struct answer {
+struct rejudge_answer {
     struct jq_job job;
     sem_t given;
     bool truthy, failed;
@@ -60,14 +60,14 @@ struct answer {
 static void on_answer(struct jq_job *job, enum status status, bool truthy, struct bytes output,
                       const struct err *err) {
     (void)output, (void)err;
-    struct answer *answer = job->arg;
+    struct rejudge_answer *answer = job->arg;
     answer->failed = status != STATUS_OK;
     answer->truthy = status == STATUS_OK && truthy;
     sem_post(&answer->given);
 }
 
 static bool ask(struct rejudge *rejudge, struct bytes program, struct bytes input) {
-    struct answer answer = {.job = {.program = program, .input = input, .done = on_answer}};
+    struct rejudge_answer answer = {.job = {.program = program, .input = input, .done = on_answer}};
     answer.job.arg = &answer;
     sem_init(&answer.given, 0, 0);
     rejudge->jq->vtable->start(rejudge->jq, &answer.job);

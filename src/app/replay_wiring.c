@@ -15,8 +15,8 @@ static_assert((int)REPLAY_VERSIONS_MAX == (int)VERSIONS_MAX, "as many as the eng
 enum { USUAL_WINDOW_MS = 60 * 60 * 1000, SECONDS_PER_MINUTE = 60 };
 
 /* The freshness check of a DLQ. */
-struct check {
-    struct check *next;
+struct freshness_check {
+    struct freshness_check *next;
     struct bytes dlq;
     struct handler *handler;
 };
@@ -24,7 +24,7 @@ struct check {
 struct replay_wiring {
     struct replay_wiring_options options;
     struct replays *replays;
-    struct check *checks;
+    struct freshness_check *checks;
     pthread_t thread;
     bool runs;
 };
@@ -72,7 +72,7 @@ static void dlq_says(void *arg, struct bytes name, struct replay_dlq *out) {
                                .fresh_ms = triage ? triage->fresh.within_ms : 0,
                                .hash = triage ? triage->fresh.hash : BYTES_NONE};
     config_current_release(options->current);
-    for (const struct check *check = wiring->checks; check; check = check->next)
+    for (const struct freshness_check *check = wiring->checks; check; check = check->next)
         if (bytes_eq(check->dlq, name))
             out->check = check->handler;
 }
@@ -97,9 +97,9 @@ static void tell(void *arg, const char *type, struct bytes json) {
 
 static void make_check(struct replay_wiring *wiring, struct bytes dlq,
                        const struct config_handler *config) {
-    struct check *check = memory_new(sizeof *check);
-    *check = (struct check){wiring->checks, dlq,
-                            wiring->options.make_handler(wiring->options.arg, config)};
+    struct freshness_check *check = memory_new(sizeof *check);
+    *check = (struct freshness_check){wiring->checks, dlq,
+                                      wiring->options.make_handler(wiring->options.arg, config)};
     wiring->checks = check;
 }
 
@@ -153,7 +153,7 @@ void replay_wiring_free(struct replay_wiring *wiring) {
         return;
     replays_free(wiring->replays);
     while (wiring->checks) {
-        struct check *check = wiring->checks;
+        struct freshness_check *check = wiring->checks;
         wiring->checks = check->next;
         check->handler->vtable->free(check->handler);
         free(check);

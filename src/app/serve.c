@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "app/runtime.h"
-#include "app/verbs.h"
+#include "app/local_verbs.h"
 #include "app/program_check.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -52,7 +52,7 @@ static struct config *load(const char *path, bool starting) {
     struct config *config = NULL;
     struct buf mistakes;
     buf_init_heap(&mistakes, MISTAKES_MAX);
-    if ((starting ? verbs_load : config_load)(path, &config, &mistakes) != STATUS_OK ||
+    if ((starting ? local_verbs_load : config_load)(path, &config, &mistakes) != STATUS_OK ||
         refuse_callbacks(config, &mistakes) != STATUS_OK ||
         program_check(config, &mistakes) != STATUS_OK) {
         tell(starting, &mistakes);
@@ -125,7 +125,7 @@ static void wait_for_stop(struct runtime *runtime, const char *path, const struc
 }
 
 const struct options_row serve_options[] = {
-    VERBS_CONFIG,
+    LOCAL_VERBS_CONFIG,
     {0},
 };
 
@@ -133,7 +133,7 @@ int serve_run(const struct cli_env *env, int argc, char **argv) {
     struct options options;
     if (!command_options(env, serve_options, argc, argv, 0, 0, &options))
         return status_exit(STATUS_USAGE);
-    const char *path = verbs_config(&options); /* of argv */
+    const char *path = local_verbs_config(&options); /* of argv */
     options_free(&options);
     struct config *config = load(path, true);
     if (!config)
@@ -144,7 +144,7 @@ int serve_run(const struct cli_env *env, int argc, char **argv) {
     watched_signals(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
-    verbs_allow_open_files();
+    local_verbs_allow_open_files();
     struct runtime *runtime;
     struct err err = {STATUS_OK, ""};
     char host[256];

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "app/rejudge.h"
-#include "app/verbs.h"
+#include "app/local_verbs.h"
 #include "app/what_if_tally.h"
 #include "app/program_check.h"
 #include "cli/client.h"

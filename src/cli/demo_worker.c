@@ -33,18 +33,18 @@ struct failure {
 
 typedef struct failure work_fn(struct json message, int provider, struct arena *arena);
 
-struct desk {
+struct demo_queue {
     struct demo_worker *worker;
-    const char *queue;
+    const char *name;
     work_fn *work;
     struct client *client;
     pthread_t thread;
 };
 
-enum { DESKS = 2 };
+enum { QUEUES = 2 };
 
 struct demo_worker {
-    struct desk desks[DESKS];
+    struct demo_queue queues[QUEUES];
     atomic_int provider;
     atomic_bool stopping;
 };
@@ -123,11 +123,11 @@ static void put_fail(struct json_out *json, struct bytes lease, const struct fai
 }
 
 /* `ack` gets the leases that went well, `fail` the others with what went wrong. */
-static size_t work(const struct desk *desk, struct json messages, struct arena *arena,
+static size_t work(const struct demo_queue *queue, struct json messages, struct arena *arena,
                    struct json_out *ack, struct json_out *fail) {
     size_t count = 0;
     for (struct json_walk w = json_walk(messages); json_step(&w); count++) {
-        struct failure failure = desk->work(w.value, atomic_load(&desk->worker->provider), arena);
+        struct failure failure = queue->work(w.value, atomic_load(&queue->worker->provider), arena);
         struct bytes lease = field_text(w.value, "lease", arena);
         if (failure.error_type)
             put_fail(fail, lease, &failure);
@@ -138,7 +138,7 @@ static size_t work(const struct desk *desk, struct json messages, struct arena *
 }
 
 /* A lease whose answer is lost runs out, and its message comes again. */
-static void answer(const struct desk *desk, struct json said, struct arena *arena) {
+static void answer(const struct demo_queue *queue, struct json said, struct arena *arena) {
     struct buf acks, fails, body, taken;
     struct err err;
     buf_init_heap(&acks, ANSWER_MAX);
@@ -146,10 +146,10 @@ static void answer(const struct desk *desk, struct json said, struct arena *aren
     buf_init_heap(&body, 2 * ANSWER_MAX);
     buf_init_heap(&taken, ANSWER_MAX);
     struct json_out ack = json_out(&acks), fail = json_out(&fails);
-    if (work(desk, field_at(said, "messages"), arena, &ack, &fail) > 0) {
+    if (work(queue, field_at(said, "messages"), arena, &ack, &fail) > 0) {
         buf_printf(&body, "{\"ack\":[%s],", buf_cstr(&acks));
         buf_printf(&body, "\"fail\":[%s]}", buf_cstr(&fails));
-        client_send(desk->client,
+        client_send(queue->client,
                     &(struct client_call){"/v1/leases", "application/json", buf_view(&body)},
                     &taken, &err);
     }
@@ -159,7 +159,7 @@ static void answer(const struct desk *desk, struct json said, struct arena *aren
     buf_free(&taken);
 }
 
-static void turn(const struct desk *desk, const char *path) {
+static void turn(const struct demo_queue *queue, const char *path) {
     static const struct timespec again = {.tv_nsec = AGAIN_MS * 1000000L};
     struct client_call call = {path, "application/json", BYTES(ASK)};
     struct arena arena;
@@ -168,9 +168,9 @@ static void turn(const struct desk *desk, const char *path) {
     struct err err;
     arena_init_heap(&arena, CHUNK);
     buf_init_heap(&leased, ANSWER_MAX);
-    if (client_send(desk->client, &call, &leased, &err) == STATUS_OK &&
+    if (client_send(queue->client, &call, &leased, &err) == STATUS_OK &&
         json_parse(buf_view(&leased), &said, &err) == STATUS_OK)
-        answer(desk, said, &arena);
+        answer(queue, said, &arena);
     else
         nanosleep(&again, NULL);
     buf_free(&leased);
@@ -178,13 +178,13 @@ static void turn(const struct desk *desk, const char *path) {
 }
 
 static void *serve(void *arg) {
-    const struct desk *desk = arg;
+    const struct demo_queue *queue = arg;
     struct path path;
     path_init(&path, "/v1/queues");
-    path_segment(&path, desk->queue);
+    path_segment(&path, queue->name);
     path_segment(&path, "lease");
-    while (!atomic_load(&desk->worker->stopping))
-        turn(desk, path_text(&path));
+    while (!atomic_load(&queue->worker->stopping))
+        turn(queue, path_text(&path));
     path_free(&path);
     return NULL;
 }
@@ -193,10 +193,10 @@ static void *serve(void *arg) {
 
 struct demo_worker *demo_worker_start(const char *url) {
     struct demo_worker *worker = memory_new(sizeof *worker);
-    worker->desks[0] = (struct desk){worker, DEMO_WORKER_ORDERS, price, client_new(url), 0};
-    worker->desks[1] = (struct desk){worker, DEMO_WORKER_AI, prompt, client_new(url), 0};
-    for (size_t i = 0; i < DESKS; i++)
-        thread_start(&worker->desks[i].thread, "demo-worker", serve, &worker->desks[i]);
+    worker->queues[0] = (struct demo_queue){worker, DEMO_WORKER_ORDERS, price, client_new(url), 0};
+    worker->queues[1] = (struct demo_queue){worker, DEMO_WORKER_AI, prompt, client_new(url), 0};
+    for (size_t i = 0; i < QUEUES; i++)
+        thread_start(&worker->queues[i].thread, "demo-worker", serve, &worker->queues[i]);
     return worker;
 }
 
@@ -206,9 +206,9 @@ void demo_worker_set(struct demo_worker *worker, enum demo_worker_provider provi
 
 void demo_worker_stop(struct demo_worker *worker) {
     atomic_store(&worker->stopping, true);
-    for (size_t i = 0; i < DESKS; i++) {
-        pthread_join(worker->desks[i].thread, NULL);
-        client_free(worker->desks[i].client);
+    for (size_t i = 0; i < QUEUES; i++) {
+        pthread_join(worker->queues[i].thread, NULL);
+        client_free(worker->queues[i].client);
     }
     free(worker);
 }

@@ -3,7 +3,6 @@
 #include "config/config_printer.h"
 #include "config/config_reload.h"
 #include "config/config_reply.h"
-#include "config/config_retention.h"
 #include "config/config_triage.h"
 #include "config/config_triage_rules.h"
 #include "config/config_value.h"
@@ -82,7 +81,7 @@ static const struct config_field dlq_fields[] = {
     CONFIG_TEXT("mirror", read_mirror, struct said, dlq.mirror, .reload = CONFIG_RESTART),
     CONFIG_MAPPED("fresh", config_triage_read_fresh, config_fresh_table, struct said, triage.fresh,
                   .shown = has_fresh),
-    CONFIG_MAPPED("retention", config_retention_read, config_retention_table, struct said,
+    CONFIG_MAPPED("retention", config_triage_read_retention, config_retention_table, struct said,
                   triage.retention, .merges = true, .reload = CONFIG_LIVE),
     CONFIG_OTHER("triage", config_triage_rules_read, config_triage_rules_put, struct said,
                  triage.rules, .shown = has_rules, .reload = CONFIG_LIVE),

@@ -5,7 +5,6 @@
 #include "config/config_classify.h"
 #include "config/config_dlq.h"
 #include "config/config_handler.h"
-#include "config/config_order.h"
 #include "config/config_policy.h"
 #include "config/config_printer.h"
 #include "config/config_reload.h"
@@ -13,6 +12,7 @@
 #include "config/config_triage.h"
 #include "config/config_value.h"
 #include "broker/sources.h"
+#include "base/json_path.h"
 #include "core/comeback.h"
 
 enum {
@@ -22,6 +22,7 @@ enum {
     BLOCKED_LIMIT_MOST = 10000000,
     KEY_MAX = 256
 };
+#define DAY_MS         (24LL * 3600 * 1000)
 #define EXPIRE_MOST_MS (3650LL * 24 * 3600 * 1000)
 
 static bool leases(const struct config_queue *queue) {
@@ -134,6 +135,60 @@ static void put_compensate(struct config_printer *p, const struct config_field *
 
 CONFIG_SHOWN(compensates, struct config_queue, of->compensate)
 
+/* ---- which messages wait for one another ---- */
+
+static const char *const order_words[] = {[ORDER_NONE] = "none", [ORDER_KEY] = "key", NULL};
+static const char *const on_dead_words[] = {
+    [ON_DEAD_CLOSE] = "close", [ON_DEAD_CONTINUE] = "continue", NULL};
+
+static bool read_path(struct config_reader *reader, const struct config_node *node,
+                      const struct config_field *field, void *out) {
+    struct bytes path;
+    struct err err;
+    (void)field;
+    if (!config_value_string(reader, node, "a path into the body such as .order_id", &path))
+        return false;
+    if (json_path_check(path, &err) != STATUS_OK) {
+        config_mistake_add(&reader->mistakes, node->at, "key: %s", err.text);
+        return false;
+    }
+    *(struct bytes *)out = path;
+    return true;
+}
+
+static const struct config_field idempotency_fields[] = {
+    CONFIG_TEXT("key", read_path, struct engine_idempotency, path),
+    CONFIG_TEXT("header", config_value_text, struct engine_idempotency, header),
+    CONFIG_NUMBER("dedupe", duration, struct engine_idempotency, dedupe_ms, 1, 3650 * DAY_MS,
+                  .usual = DAY_MS),
+};
+const struct config_table config_idempotency_table = CONFIG_FLOW(idempotency_fields);
+
+static bool read_idempotency(struct config_reader *reader, const struct config_node *node,
+                             const struct config_field *field, void *out) {
+    (void)field;
+    if (!config_reader_is_mapping(reader, node,
+                                  "a mapping such as {key: .order_id, dedupe: 24h}") ||
+        !config_reader_mapping(reader, node, &config_idempotency_table, out))
+        return false;
+    bool key = config_tree_find(node, "key"), header = config_tree_find(node, "header");
+    if (key == header)
+        config_mistake_add(&reader->mistakes, node->key_at,
+                           "idempotency: expected one of key (a path into the body) and header");
+    return true;
+}
+
+static void check_order(struct config_reader *reader, const struct config_node *node,
+                        const struct config_queue *queue) {
+    static const char *const keys[] = {"on_dead", "blocked_limit"};
+    for (size_t i = 0; queue->order == ORDER_NONE && i < 2; i++) {
+        const struct config_node *child = config_tree_find(node, keys[i]);
+        if (child)
+            config_mistake_add(&reader->mistakes, child->key_at,
+                               "%s: it is for queues with order: key", keys[i]);
+    }
+}
+
 /* Workers that lease have no limit of ours. */
 CONFIG_SHOWN(has_limit, struct config_queue, of->concurrency != ENGINE_UNLIMITED)
 CONFIG_SHOWN(has_order, struct config_queue, of->order == ORDER_KEY)
@@ -163,13 +218,13 @@ static const struct config_field queue_fields[] = {
     CONFIG_TEXT("runbook", config_value_text, struct config_queue, runbook, .reload = CONFIG_LIVE),
     CONFIG_WHOLE("dlq", config_dlq_read, .put = config_dlq_put_routes, .lines = true,
                  .shown = config_dlq_has_routes, .compare = config_dlq_compare, .behind = "replay"),
-    CONFIG_WORD("order", struct config_queue, order, config_order_words, .reload = CONFIG_RESTART),
-    CONFIG_WORD("on_dead", struct config_queue, on_dead, config_on_dead_words, .shown = has_order,
+    CONFIG_WORD("order", struct config_queue, order, order_words, .reload = CONFIG_RESTART),
+    CONFIG_WORD("on_dead", struct config_queue, on_dead, on_dead_words, .shown = has_order,
                 .reload = CONFIG_LIVE),
     CONFIG_NUMBER("blocked_limit", count, struct config_queue, blocked_limit, 0, BLOCKED_LIMIT_MOST,
                   .usual = BLOCKED_LIMIT, .shown = has_order, .reload = CONFIG_LIVE),
-    CONFIG_MAPPED("idempotency", config_order_read_idempotency, config_idempotency_table,
-                  struct config_queue, idempotency, .shown = is_idempotent, .reload = CONFIG_LIVE),
+    CONFIG_MAPPED("idempotency", read_idempotency, config_idempotency_table, struct config_queue,
+                  idempotency, .shown = is_idempotent, .reload = CONFIG_LIVE),
     CONFIG_WHOLE("replay", config_triage_read_replay, .table = &config_replay_table),
     CONFIG_WHOLE("compensate", read_compensate, .put = put_compensate, .shown = compensates,
                  .reload = CONFIG_RESTART, .behind = "handler"),
@@ -233,7 +288,7 @@ static void read_queue(struct config_reader *reader, const struct config_node *n
     struct bytes label = config_reader_text(reader, "queue \"%.*s\"", BYTES_ARG(node->key));
     if (!config_reader_named(reader, node, &config_queue_table, queue, label))
         return;
-    config_order_check(reader, node, queue);
+    check_order(reader, node, queue);
     share_reply(queue);
     if (!config_tree_find(node, "handler"))
         config_mistake_add(&reader->mistakes, node->key_at,

@@ -5,6 +5,7 @@
 #include "config/config_reader.h"
 
 extern const struct config_table config_queue_table;
+extern const struct config_table config_idempotency_table;
 
 /* `out` is the whole struct config. */
 config_read config_queue_read_all;

@@ -146,21 +146,21 @@ enum impound_status impound_worker_letters(struct impound_worker *worker, const 
 
 /* ---- pause and resume ---- */
 
-struct asking {
+struct library_asking {
     struct engine_request request;
     sem_t answered;
     enum status status;
 };
 
 static void on_answer(struct engine_request *request, enum status status) {
-    struct asking *asking = request->arg;
+    struct library_asking *asking = request->arg;
     asking->status = status;
     sem_post(&asking->answered);
 }
 
 /* The stage is looked at under the mutex that stop takes first: a request that is posted while the
  * worker runs is answered before its engine ends. */
-static bool post(struct impound_worker *worker, struct asking *asking) {
+static bool post(struct impound_worker *worker, struct library_asking *asking) {
     pthread_mutex_lock(&worker->mutex);
     bool runs = worker->stage == LIBRARY_RUNNING;
     if (runs)
@@ -171,7 +171,7 @@ static bool post(struct impound_worker *worker, struct asking *asking) {
 
 static enum impound_status ask(struct impound_worker *worker, enum engine_request_kind kind,
                                const char *queue, const char *why, struct impound_error *error) {
-    struct asking asking = {.status = STATUS_OK};
+    struct library_asking asking = {.status = STATUS_OK};
     if (!library_line(worker, queue))
         return library_no_queue(queue, error);
     asking.request = (struct engine_request){.kind = kind,

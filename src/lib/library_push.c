@@ -9,7 +9,7 @@
 
 enum { PUSH_ARENA = 16 << 10 };
 
-struct pushing {
+struct library_pushing {
     struct store_commit commit;
     sem_t answered;
     enum status status;
@@ -98,12 +98,12 @@ static enum status take_all(const struct push_context *context, const struct con
 }
 
 static void on_commit(struct store_commit *commit, enum status status) {
-    struct pushing *pushing = commit->arg;
+    struct library_pushing *pushing = commit->arg;
     pushing->status = status;
     sem_post(&pushing->answered);
 }
 
-static void submit_and_wait(struct impound_worker *worker, struct pushing *pushing) {
+static void submit_and_wait(struct impound_worker *worker, struct library_pushing *pushing) {
     pushing->commit.done = on_commit;
     pushing->commit.arg = pushing;
     pushing->commit.caller_waits = true;
@@ -154,7 +154,7 @@ static enum status push_all(struct impound_worker *worker, const struct config_q
     struct rng rng = own_rng(worker);
     struct push_context context = {queue->name, clock_now(&clock_system).wall, &rng, arena};
     struct push push = {0};
-    struct pushing pushing = {0};
+    struct library_pushing pushing = {0};
     enum status status = take_all(&context, worker->config, messages, count, &push, err);
     if (status != STATUS_OK)
         return status;

@@ -1,6 +1,6 @@
-/* verbs: the verbs that need other rooms than the command line's own. */
-#ifndef APP_VERBS_H
-#define APP_VERBS_H
+/* local_verbs: the verbs that need other rooms than the command line's own. */
+#ifndef APP_LOCAL_VERBS_H
+#define APP_LOCAL_VERBS_H
 
 #include "base/buf.h"
 #include "cli/cli.h"
@@ -19,13 +19,13 @@ extern const struct options_row serve_options[], check_options[], bench_options[
     what_if_options[];
 
 /* The option that those on files share, and what it says. */
-#define VERBS_CONFIG                                                                               \
+#define LOCAL_VERBS_CONFIG                                                                         \
     { "config", "FILE", "the configuration (default impound.yaml)", 'c' }
-const char *verbs_config(const struct options *options);
+const char *local_verbs_config(const struct options *options);
 /* Lets the process open as many files as the system allows: connections, children and the packs of
  * a large store need them, and the soft limit of 1024 is for programs that use select. */
-void verbs_allow_open_files(void);
+void local_verbs_allow_open_files(void);
 /* config_load, and what a person can do about a file that is not there. */
-enum status verbs_load(const char *path, struct config **out, struct buf *mistakes);
+enum status local_verbs_load(const char *path, struct config **out, struct buf *mistakes);
 
 #endif

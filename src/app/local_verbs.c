@@ -1,23 +1,23 @@
-#include "app/verbs.h"
+#include "app/local_verbs.h"
 
 #include <sys/resource.h>
 
 #include "base/log.h"
 #include "config/config.h"
 
-const char *verbs_config(const struct options *options) {
+const char *local_verbs_config(const struct options *options) {
     const char *said = options_get(options, "config");
     return said ? said : "impound.yaml";
 }
 
-enum status verbs_load(const char *path, struct config **out, struct buf *mistakes) {
+enum status local_verbs_load(const char *path, struct config **out, struct buf *mistakes) {
     enum status status = config_load(path, out, mistakes);
     if (status == STATUS_NOT_FOUND)
         buf_str(mistakes, "-c FILE names another; `impound demo --self` needs none\n");
     return status;
 }
 
-void verbs_allow_open_files(void) {
+void local_verbs_allow_open_files(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return;
