@@ -201,7 +201,7 @@ def test_entries_that_may_not_be_read_again_are_told_of(serve, handler, redis):
     ended.set()
     lane.there.execute_command("ACL", "SETUSER", "heir", "-xrange")
     server.start()
-    eventually(lambda: "this user may not do that" in (trouble(server) or ""), "it says so")
+    eventually(lambda: "the user lacks the permission" in (trouble(server) or ""), "it says so")
     lane.there.execute_command("ACL", "SETUSER", "heir", "+xrange")
     scenes.finished(server, lane)
     assert worker.count() == 2
@@ -347,8 +347,8 @@ def test_the_id_of_another_message_is_not_a_loss(serve, handler, redis):
 @pytest.mark.parametrize("change, words", [
     (lambda lane: f"redis://127.0.0.1:1/0?list={lane.name}", "redis 127.0.0.1:1: Connection refused"),
     (lambda lane: f"redis://no.such.host.invalid/0?list={lane.name}", "redis no.such.host.invalid:6379: "),
-    (lambda lane: lane.redis.url(f"list={lane.name}", user="me:s3cret@"), "it does not take this user and password"),
-    (lambda lane: lane.redis.url(f"list={lane.name}", database=99), "it has no such database"),
+    (lambda lane: lane.redis.url(f"list={lane.name}", user="me:s3cret@"), "the user or the password is refused"),
+    (lambda lane: lane.redis.url(f"list={lane.name}", database=99), "no such database"),
     (lambda lane: lane.redis.url("stream=nowhere&group=g"), 'there is no stream "nowhere"'),
     (lambda lane: lane.redis.url("list=text"), '"text" is a string, not a list'),
     (lambda lane: lane.redis.url("stream=text&group=g"), '"text" is a string, not a stream'),
@@ -420,7 +420,7 @@ def test_where_letters_would_be_published_is_tried_out(redis, tmp_path):
             redis.url("list=fresh.dlq", user="pusher:s3cret@")]
     code, (fresh, taken, away, pusher) = scenes.check_mirrors(tmp_path, *urls)
     assert code == 1
-    assert ": connected, but " in pusher and "this user may not do that" in pusher and "s3cret" not in pusher
+    assert ": connected, but " in pusher and "the user lacks the permission" in pusher and "s3cret" not in pusher
     assert 'mirror of DLQ "q0.dlq"' in fresh and fresh.endswith(": connected")
     assert taken.endswith('"words" is a string, not a stream')
     assert "127.0.0.1:1" in away and "refused" in away
@@ -459,7 +459,7 @@ def test_a_broker_that_stops_answering_is_noticed_and_found_again(serve, handler
     eventually(lambda: worker.ids() == ["after"], "messages flow again")
     assert trouble(server) is None
     log = server.log()
-    assert log.count("trying again until it works") == log.count("connected again") > 0, "trouble is logged when it begins and ends"
+    assert log.count("retrying until it succeeds") == log.count("connected again") > 0, "trouble is logged when it begins and ends"
 
 
 # ---- TLS ----

@@ -164,7 +164,7 @@ def test_a_graceful_stop_gives_back_at_once_what_was_fetched(serve, handler, nat
 
 @pytest.mark.parametrize("change, words", [
     (lambda lane: lane.node.url("stream=NOWHERE&consumer=pricing"), "stream not found"),
-    (lambda lane: lane.node.url(f"stream={lane.name}&consumer=nobody"), "consumer not found (impound makes none: nats"),
+    (lambda lane: lane.node.url(f"stream={lane.name}&consumer=nobody"), "consumer not found (impound does not create one: nats"),
     (lambda lane: f"nats://127.0.0.1:1?stream={lane.name}&consumer=pricing", "127.0.0.1:1: connect: the connection is refused"),
     (lambda lane: f"tls://127.0.0.1:{lane.node.port}?stream={lane.name}&consumer=pricing", "does not speak TLS"),
 ])
@@ -197,11 +197,11 @@ def test_who_may_publish_need_not_be_allowed_to_ask_where_it_goes(tmp_path):
     finally:
         node.close()
     assert code == 0
-    assert ": connected, but which stream takes subject orders.dlq may not be asked" in line
+    assert ": connected, but the stream of subject orders.dlq may not be looked up" in line
 
 
 @pytest.mark.parametrize("consumer, words", [
-    ({"ack_policy": "none"}, "only explicit loses nothing"),
+    ({"ack_policy": "none"}, "with any other than explicit, messages can be lost"),
     ({"deliver_subject": "pushed"}, "not a pull one"),
 ])
 def test_a_consumer_that_would_lose_messages_is_refused(serve, handler, nats, consumer, words):

@@ -418,7 +418,7 @@ def test_without_a_way_back_it_is_refused(serve, handler, nodes):
     problem(server.post("/v1/replays", order), 400, f'queue "{QUEUE}"', "not in the configuration", "origin")
 
 
-@pytest.mark.parametrize("road, why", [(RabbitQueue, "no queue takes"), (KafkaTopic, "there is no such topic")],
+@pytest.mark.parametrize("road, why", [(RabbitQueue, "routes it to no queue"), (KafkaTopic, "there is no such topic")],
                          indirect=["road"])
 def test_what_the_origin_will_never_take_is_dead_as_before(serve, handler, road, why):
     worker = handler(lambda call: 400)

@@ -95,7 +95,7 @@ def test_a_record_that_is_gone_leaves_a_letter_that_says_so_and_cannot_go_back(s
             assert letter["source"] == where and letter["message"]["body"] == at and not letter.get("why")
             continue
         assert letter["source"] == {**where, "gone": True, "why": letter["why"]}
-        assert letter["why"].startswith("its record cannot be read any more: ") and words in letter["why"], letter["why"]
+        assert letter["why"].startswith("the record can no longer be read: ") and words in letter["why"], letter["why"]
         assert letter["message"]["size"] == 0
         order = {"ids": [letter["id"]], "to": "origin"}
         for dry_run in (True, False):
@@ -116,7 +116,7 @@ def test_who_stands_where_the_record_was_before_its_topic_was_made_again_does_no
     server = taken(serve, kafka, dead, 1)
     letter = adoption.whole(server)[0]
     assert letter["message"]["body"] == {"who": "somebody else"} and "gone" not in letter["source"]
-    assert "later than the pointer to it: its topic was made again" in letter["why"] and letter["why"] == letter["source"]["why"]
+    assert "later than the pointer to it: the topic was recreated" in letter["why"] and letter["why"] == letter["source"]["why"]
     order = {"ids": [letter["id"]], "to": "origin"}
     for dry_run in (True, False):
         problem(server.post("/v1/replays", {**order, "dry_run": dry_run}), 400, letter["id"], letter["why"], "--edit .")
@@ -213,5 +213,5 @@ def test_a_queue_buries_a_pointer_whose_record_is_gone_unattempted(serve, handle
     assert [call.body for call in worker.calls] == [b"here"]
     letter, = adoption.whole(server, "q.dlq")
     assert (letter["reason"], letter["attempts"], letter["message"]["size"]) == ("gone", 0, 0)
-    assert letter["why"].startswith("its record cannot be read any more: ") and letter["source"]["origin"]["gone"] is True
+    assert letter["why"].startswith("the record can no longer be read: ") and letter["source"]["origin"]["gone"] is True
     problem(server.post("/v1/replays", {"ids": [letter["id"]]}), 400, "`edit`")

@@ -91,7 +91,7 @@ void connection_state_lost(struct connection_state *state, struct mono now,
     if (state->failures++ == 0) {
         state->told = false;
         if (!state->quiet)
-            log_warn("%s: %s; trying again until it works", state->name, trouble->text);
+            log_warn("%s: %s; retrying until it succeeds", state->name, trouble->text);
     }
     state->next_try = later(state, now, state->failures);
     connection_state_notify(state);

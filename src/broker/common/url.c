@@ -50,7 +50,7 @@ static bool decode(struct bytes text, struct arena *arena, struct bytes *out) {
 }
 
 static enum status badly_encoded(struct err *err, const char *what) {
-    return err_set(err, STATUS_INVALID, "%s percent-encoded well", what);
+    return err_set(err, STATUS_INVALID, "%s percent-encoded correctly", what);
 }
 
 /* ---- who and where ---- */
@@ -112,7 +112,7 @@ static enum status read_path(struct bytes text, struct arena *arena, struct url 
                              struct err *err) {
     if (bytes_find(text, BYTES("@")) < text.len)
         return err_set(err, STATUS_INVALID,
-                       "an @ stands behind a /: write %%40 for it there, or %%2F for a / in the "
+                       "there is an @ after a /: write %%40 for it there, or %%2F for a / in the "
                        "password");
     return decode(text, arena, &out->path) ? STATUS_OK : badly_encoded(err, "the path is not");
 }
@@ -127,9 +127,9 @@ static enum status read_parameters(struct bytes rest, struct arena *arena, struc
             return err_set(err, STATUS_INVALID, "it has more than %d parameters",
                            URL_PARAMETERS_MAX);
         if (!cut_before(&pair, BYTES("="), &name))
-            return err_set(err, STATUS_INVALID, "expected name=value behind the ?");
+            return err_set(err, STATUS_INVALID, "expected name=value after the ?");
         if (!decode(name, arena, &parameter->name) || !decode(pair, arena, &parameter->value))
-            return badly_encoded(err, "what stands behind the ? is not");
+            return badly_encoded(err, "the query string is not");
     }
     return STATUS_OK;
 }
@@ -208,7 +208,7 @@ enum status url_read(const struct url *url, const struct url_field *fields, size
         if (field == end)
             return unknown(name, fields, field_count, err);
         if (stands_before(url, i))
-            return err_set(err, STATUS_INVALID, "%s stands twice", field->name);
+            return err_set(err, STATUS_INVALID, "%s is given twice", field->name);
         if (!field->read(value, (char *)out + field->offset))
             return err_set(err, STATUS_INVALID, "%s: expected %s, got \"%.*s\"", field->name,
                            field->expected, BYTES_ARG(bytes_clip(value, 64)));

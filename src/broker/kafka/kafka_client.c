@@ -25,7 +25,7 @@ static bool set(rd_kafka_conf_t *conf, const char *name, const char *value, stru
     char why[256];
     if (!value || rd_kafka_conf_set(conf, name, value, why, sizeof why) == RD_KAFKA_CONF_OK)
         return true;
-    err_set(err, STATUS_INVALID, "kafka: librdkafka does not take %s: %s", name, why);
+    err_set(err, STATUS_INVALID, "kafka: librdkafka refuses %s: %s", name, why);
     return false;
 }
 
@@ -54,7 +54,7 @@ static bool set_access(rd_kafka_conf_t *conf, const struct kafka_url *url, struc
     /* Why it is not taken is not repeated: the text might quote it. */
     if (sasl &&
         rd_kafka_conf_set(conf, "sasl.password", url->password.ptr, NULL, 0) != RD_KAFKA_CONF_OK) {
-        err_set(err, STATUS_INVALID, "kafka: librdkafka does not take the password");
+        err_set(err, STATUS_INVALID, "kafka: librdkafka refuses the password");
         return false;
     }
     return true;
@@ -87,20 +87,21 @@ static const struct {
 } troubles[] = {
     {RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, STATUS_UNREACHABLE, "no broker can be reached"},
     {RD_KAFKA_RESP_ERR__TRANSPORT, STATUS_UNREACHABLE, "no broker can be reached"},
-    {RD_KAFKA_RESP_ERR__RESOLVE, STATUS_UNREACHABLE, "the host is not known"},
-    {RD_KAFKA_RESP_ERR__SSL, STATUS_UNREACHABLE, "no TLS connection can be made"},
+    {RD_KAFKA_RESP_ERR__RESOLVE, STATUS_UNREACHABLE, "unknown host"},
+    {RD_KAFKA_RESP_ERR__SSL, STATUS_UNREACHABLE, "the TLS connection failed"},
     {RD_KAFKA_RESP_ERR__TIMED_OUT, STATUS_UNREACHABLE, "the broker does not answer"},
     {RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, STATUS_UNREACHABLE, "the broker does not answer"},
     {RD_KAFKA_RESP_ERR__AUTHENTICATION, STATUS_FORBIDDEN, "the credentials are refused"},
     {RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED, STATUS_FORBIDDEN, "the credentials are refused"},
     {RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, STATUS_FORBIDDEN,
-     "the topic is not allowed to us"},
+     "not authorized to use the topic"},
     {RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, STATUS_FORBIDDEN,
-     "the group is not allowed to us"},
+     "not authorized to use the consumer group"},
     {RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, STATUS_NOT_FOUND, "there is no such topic"},
     {RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, STATUS_NOT_FOUND, "there is no such topic"},
     {RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, STATUS_NOT_FOUND, "there is no such partition"},
-    {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, STATUS_TOO_LARGE, "the message is too large for it"},
+    {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, STATUS_TOO_LARGE,
+     "the message is too large for the topic"},
     {RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, STATUS_CONFLICT,
      "another member has our name: a copy of this store runs elsewhere"},
     {RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL, STATUS_CONFLICT,

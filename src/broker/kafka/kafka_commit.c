@@ -28,7 +28,7 @@ static void note_commit(struct kafka_group *group, rd_kafka_resp_err_t code,
             kafka_inflight_committed(group->inflight, list->elems[i].partition,
                                      list->elems[i].offset);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
-        log_debug("%s: a commit was not taken: %s", group->state->name, rd_kafka_err2str(code));
+        log_debug("%s: offset commit failed: %s", group->state->name, rd_kafka_err2str(code));
 }
 
 void kafka_commit_answered(rd_kafka_t *client, rd_kafka_resp_err_t code,

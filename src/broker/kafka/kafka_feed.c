@@ -129,8 +129,8 @@ bool kafka_feed_read(struct kafka_group *group) {
 
 static void tell(struct kafka_group *group, struct kafka_feed *feed, const struct err *err) {
     if (!feed->told)
-        log_warn("%s: a pointer to a record cannot be followed, and is tried again: %s",
-                 group->state->name, err->text);
+        log_warn("%s: a pointer to a record cannot be followed; retrying: %s", group->state->name,
+                 err->text);
     feed->told = true;
 }
 

@@ -113,7 +113,7 @@ static struct bytes doubt(const struct envelope *record, struct arena *arena) {
     buf_init_heap(&text, SOURCE_MAX);
     buf_init_heap(&why, SOURCE_MAX);
     buf_printf(&why,
-               "its record is from %s, later than the pointer to it: its topic was made again "
+               "the record is from %s, later than the pointer to it: the topic was recreated "
                "since, or a clock is ahead",
                wall_text(record->created_at, at));
     buf_bytes(&text, bytes_cut(record->source, 0, record->source.len - 1));

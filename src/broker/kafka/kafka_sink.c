@@ -212,7 +212,8 @@ static void publish_item(struct kafka_sink *kafka, struct sink_item *item) {
     struct destination to = {.topic = kafka->url.topic.ptr, .partition = RD_KAFKA_PARTITION_UA};
     arena_init_heap(&arena, KAFKA_URL_TOPIC_MAX);
     if (item->origin.len > 0 && !read_origin(item, &arena, &to)) {
-        err_set(&err, STATUS_INVALID, "kafka: the message does not come from a topic's partition");
+        err_set(&err, STATUS_INVALID,
+                "kafka: the message names no topic and partition to return to");
         fail(kafka, item, &err);
     } else if (!open_client(kafka, &err)) {
         fail(kafka, item, &err);

@@ -74,7 +74,7 @@ static enum status read_place(const struct url *url, struct arena *arena, void *
         return err_set(err, STATUS_INVALID, "it does not begin with kafka:// or kafkas://");
     if (!is_topic(out->topic))
         return err_set(err, STATUS_INVALID,
-                       "expected a topic behind the /: letters, digits, '.', '_', '-', at most %d",
+                       "expected a topic after the /: letters, digits, '.', '_', '-', at most %d",
                        KAFKA_URL_TOPIC_MAX);
     if (!out->user.ptr != !out->password.ptr)
         return err_set(err, STATUS_INVALID, "a user and a password go together: USER:PASSWORD@");
@@ -92,7 +92,7 @@ static enum status check_source(void *to, struct err *err) {
     const struct kafka_url *out = to;
     enum status status = check_ca(to, err);
     if (status == STATUS_OK && !out->group.len)
-        return err_set(err, STATUS_INVALID, "it has no group, such as ?group=pricing");
+        return err_set(err, STATUS_INVALID, "it names no group, such as ?group=pricing");
     return status;
 }
 

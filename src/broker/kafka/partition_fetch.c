@@ -29,7 +29,7 @@ bool partition_fetch_young(const struct partition_fetch *fetch, struct wall now)
 
 static void gone(const struct kafka_want *want, const char *why) {
     char words[sizeof(struct err) + 64];
-    snprintf(words, sizeof words, "its record cannot be read any more: %s", why);
+    snprintf(words, sizeof words, "the record can no longer be read: %s", why);
     kafka_pointer_gone(want->record->held, words);
 }
 

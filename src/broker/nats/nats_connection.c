@@ -42,7 +42,7 @@ static const struct {
     natsStatus status;
     const char *words;
 } library_words[] = {
-    {NATS_NO_SERVER, "the connection is refused, or the host's name is not known"},
+    {NATS_NO_SERVER, "connection refused, or unknown host"},
     {NATS_TIMEOUT, "the server does not answer"},
     {NATS_STALE_CONNECTION, "the server stopped answering"},
     {NATS_CONNECTION_CLOSED, "the connection broke"},
@@ -50,9 +50,9 @@ static const struct {
     {NATS_IO_ERROR, "the connection broke"},
     {NATS_CONNECTION_AUTH_FAILED, "the user, password or credentials are refused"},
     {NATS_SECURE_CONNECTION_WANTED, "the server does not speak TLS: use nats://"},
-    {NATS_SECURE_CONNECTION_REQUIRED, "the server wants TLS: use tls://"},
+    {NATS_SECURE_CONNECTION_REQUIRED, "the server requires TLS: use tls://"},
     {NATS_SSL_ERROR, "TLS failed; is the server's certificate trusted (ca=FILE)?"},
-    {NATS_NO_RESPONDERS, "JetStream is not enabled there, or not for this account"},
+    {NATS_NO_RESPONDERS, "JetStream is not enabled on the server, or not for this account"},
 };
 
 static const char *words_of(natsStatus status) {
@@ -139,9 +139,9 @@ static bool set_options(natsOptions *options, struct nats_connection *connection
     if (!nats_connection_did(connection, set_manners(options, connection), "connect", err))
         return false;
     if (set_credentials(options, url) != NATS_OK)
-        return failed(connection, "connect", BYTES("the credentials' file cannot be read"), err);
+        return failed(connection, "connect", BYTES("the credentials file cannot be read"), err);
     if (set_tls(options, url) != NATS_OK)
-        return failed(connection, "connect", BYTES("a certificate's file cannot be read"), err);
+        return failed(connection, "connect", BYTES("a certificate file cannot be read"), err);
     return true;
 }
 
@@ -219,7 +219,7 @@ bool nats_connection_refused(struct json answer, struct arena *arena, struct byt
     struct json error, description;
     if (!json_get(answer, "error", &error))
         return false;
-    *words = BYTES("the server refused without a word");
+    *words = BYTES("the server gave no reason");
     if (json_get(error, "description", &description))
         json_string(description, arena, words);
     return true;
@@ -227,7 +227,7 @@ bool nats_connection_refused(struct json answer, struct arena *arena, struct byt
 
 enum status nats_connection_odd(struct nats_connection *connection, struct err *err) {
     return trouble(connection, STATUS_UNREACHABLE, "ask JetStream",
-                   BYTES("the answer is not understood"), err);
+                   BYTES("unexpected answer of the server"), err);
 }
 
 static enum status status_of(struct json answer) {
@@ -271,9 +271,10 @@ static enum status advise(const struct nats_connection *connection, enum status 
                           struct err *err) {
     size_t len = strlen(err->text);
     if (status == STATUS_NOT_FOUND && strstr(err->text, "consumer not found"))
-        snprintf(err->text + len, sizeof err->text - len,
-                 " (impound makes none: nats consumer add %.*s %.*s --pull --ack explicit)",
-                 BYTES_ARG(connection->url->stream), BYTES_ARG(connection->url->consumer));
+        snprintf(
+            err->text + len, sizeof err->text - len,
+            " (impound does not create one: nats consumer add %.*s %.*s --pull --ack explicit)",
+            BYTES_ARG(connection->url->stream), BYTES_ARG(connection->url->consumer));
     return status;
 }
 

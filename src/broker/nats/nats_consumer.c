@@ -23,15 +23,16 @@ static int64_t ack_wait_ms(struct json config) {
 enum status nats_consumer_read(struct json info, struct nats_consumer *out, struct err *err) {
     struct json config, member;
     if (!json_get(info, "config", &config))
-        return err_set(err, STATUS_INVALID, "the server does not say how the consumer is set up");
+        return err_set(err, STATUS_INVALID, "the server's answer has no consumer configuration");
     if (json_get(config, "deliver_subject", &member) && !bytes_is(member.text, "\"\""))
         return err_set(err, STATUS_INVALID,
-                       "the consumer is one that the server pushes to, not a pull one");
+                       "the consumer is a push consumer; a pull consumer is needed");
     member.text = BYTES("not said");
     if (!json_get(config, "ack_policy", &member) || !bytes_is(member.text, "\"explicit\""))
-        return err_set(err, STATUS_INVALID,
-                       "the consumer's ack_policy is %.*s; only explicit loses nothing",
-                       BYTES_ARG(bytes_clip(member.text, 64)));
+        return err_set(
+            err, STATUS_INVALID,
+            "the consumer's ack_policy is %.*s; with any other than explicit, messages can be lost",
+            BYTES_ARG(bytes_clip(member.text, 64)));
     *out = (struct nats_consumer){.pending = number_of(info, "num_pending", 0),
                                   .ack_pending = number_of(info, "num_ack_pending", 0),
                                   .ack_wait_ms = ack_wait_ms(config),

@@ -130,8 +130,8 @@ static bool send_one(struct nats_sink *nats, struct nats_group *group,
     natsMsg_Destroy(message);
     if (status == NATS_MAX_PAYLOAD || status == NATS_INVALID_SUBJECT) {
         err_set(&shipment->err, STATUS_TOO_LARGE, "nats: %s",
-                status == NATS_MAX_PAYLOAD ? "it is larger than the server takes"
-                                           : "it has no subject to go to");
+                status == NATS_MAX_PAYLOAD ? "the message is larger than the server's max_payload"
+                                           : "the message has no subject");
         answer(group, shipment);
         return true;
     }
@@ -161,7 +161,7 @@ static void read_verdict(struct nats_sink *nats, natsMsg *message, struct nats_s
     if (natsMsg_IsNoResponders(message))
         no_stream(&nats->url, &shipment->err);
     else if (json_parse(data, &verdict, NULL) != STATUS_OK)
-        err_set(&shipment->err, STATUS_BUSY, "nats: the server's answer is not understood");
+        err_set(&shipment->err, STATUS_BUSY, "nats: unexpected answer of the server");
     else if (nats_connection_refused(verdict, &arena, &words))
         err_set(&shipment->err, is_too_large(verdict) ? STATUS_TOO_LARGE : STATUS_BUSY,
                 "nats: %.*s", BYTES_ARG(bytes_clip(words, 300)));
@@ -270,7 +270,7 @@ static bool look_refused(struct nats_connection *connection, struct err *err) {
     const char *words = NULL;
     if (natsConnection_GetLastError(connection->nc, &words) != NATS_NOT_PERMITTED)
         return false;
-    err_set(err, STATUS_OK, "which stream takes subject %.*s may not be asked: %.300s",
+    err_set(err, STATUS_OK, "the stream of subject %.*s may not be looked up: %.300s",
             BYTES_ARG(connection->url->subject), words ? words : "");
     return true;
 }

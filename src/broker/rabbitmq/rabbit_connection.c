@@ -18,9 +18,9 @@ static const struct {
     int status;
     const char *words;
 } library_words[] = {
-    {AMQP_STATUS_HOSTNAME_RESOLUTION_FAILED, "the host's name is not known"},
-    {AMQP_STATUS_SOCKET_ERROR, "the connection is refused or broke"},
-    {AMQP_STATUS_TCP_ERROR, "the connection is refused or broke"},
+    {AMQP_STATUS_HOSTNAME_RESOLUTION_FAILED, "unknown host"},
+    {AMQP_STATUS_SOCKET_ERROR, "connection refused or broken"},
+    {AMQP_STATUS_TCP_ERROR, "connection refused or broken"},
     {AMQP_STATUS_CONNECTION_CLOSED, "the server closed the connection"},
     {AMQP_STATUS_SOCKET_CLOSED, "the server closed the connection"},
     {AMQP_STATUS_TIMEOUT, "the server does not answer"},
@@ -28,7 +28,7 @@ static const struct {
     {AMQP_STATUS_SSL_ERROR, "TLS failed"},
     {AMQP_STATUS_SSL_CONNECTION_FAILED, "TLS failed: does the server speak it on this port?"},
     {AMQP_STATUS_SSL_PEER_VERIFY_FAILED, "the server's certificate is not trusted"},
-    {AMQP_STATUS_SSL_HOSTNAME_VERIFY_FAILED, "the server's certificate is another host's"},
+    {AMQP_STATUS_SSL_HOSTNAME_VERIFY_FAILED, "the server's certificate is for another host"},
 };
 
 static const char *words_of(int status) {
@@ -60,7 +60,7 @@ static bool closed(const struct rabbit_connection *connection, struct err *err, 
         const amqp_channel_close_t *close = method->decoded;
         return failed(connection, err, doing, rabbit_text(close->reply_text));
     }
-    return failed(connection, err, doing, BYTES("the server's answer is not understood"));
+    return failed(connection, err, doing, BYTES("unexpected answer of the server"));
 }
 
 bool rabbit_connection_asked(struct rabbit_connection *connection, amqp_rpc_reply_t reply,
@@ -88,7 +88,7 @@ static void note_blocked(struct rabbit_connection *connection,
                          const amqp_connection_blocked_t *blocked) {
     enum { REASON_MAX = 200 };
     err_set(&connection->blocked, STATUS_BUSY,
-            "%.*s:%u: publish: the server blocks whoever publishes: %.*s",
+            "%.*s:%u: publish: the server blocks publishers: %.*s",
             BYTES_ARG(connection->host->name), connection->host->port,
             BYTES_ARG(bytes_clip(rabbit_text(blocked->reason), REASON_MAX)));
 }
@@ -105,7 +105,7 @@ bool rabbit_connection_heard(struct rabbit_connection *connection, const amqp_fr
     if (method->id == AMQP_CONNECTION_UNBLOCKED_METHOD)
         connection->blocked.status = STATUS_OK;
     if (method->id == AMQP_CONNECTION_CLOSE_METHOD || method->id == AMQP_CHANNEL_CLOSE_METHOD)
-        return closed(connection, err, "the server ended it", method);
+        return closed(connection, err, "closed by the server", method);
     return true;
 }
 
@@ -208,7 +208,7 @@ static bool dial(struct rabbit_connection *connection, const struct rabbit_url *
     if (!socket)
         abort();
     if (status != AMQP_STATUS_OK)
-        return failed(connection, err, "connect", BYTES("a certificate's file cannot be read"));
+        return failed(connection, err, "connect", BYTES("a certificate file cannot be read"));
     status = amqp_socket_open_noblock(socket, connection->host->name.ptr, connection->host->port,
                                       &connecting);
     if (status == AMQP_STATUS_OK)

@@ -37,7 +37,7 @@ void rabbit_group_confirm(struct rabbit_group *group, uint64_t tag, bool multipl
         shipment->answered = true;
         group->open--;
         if (!taken)
-            err_set(&shipment->err, STATUS_BUSY, "rabbitmq: the server did not take it");
+            err_set(&shipment->err, STATUS_BUSY, "rabbitmq: the server refused it (basic.nack)");
     }
 }
 
@@ -59,7 +59,7 @@ bool rabbit_group_return(struct rabbit_group *group, const amqp_basic_return_t *
         if (!is_returned(shipment, back, message))
             continue;
         err_set(&shipment->err, STATUS_NOT_FOUND,
-                "rabbitmq: no queue takes what exchange \"%.*s\" gets with routing key \"%.*s\"",
+                "rabbitmq: exchange \"%.*s\" routes it to no queue, with routing key \"%.*s\"",
                 BYTES_ARG(shipment->exchange), BYTES_ARG(shipment->routing_key));
         return true;
     }
@@ -108,7 +108,7 @@ void rabbit_group_refuse_larger(struct rabbit_group *group, uint64_t limit) {
         if (shipment->answered || shipment->item->body.len <= limit)
             continue;
         err_set(&err, STATUS_TOO_LARGE,
-                "rabbitmq: it has %zu bytes, the server's max_message_size is %llu",
+                "rabbitmq: the message has %zu bytes, the server's max_message_size is %llu",
                 shipment->item->body.len, (unsigned long long)limit);
         rabbit_group_refuse(group, shipment, &err);
     }

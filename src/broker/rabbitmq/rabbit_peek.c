@@ -104,7 +104,8 @@ static enum status bear_silence(struct rabbit_peek *rabbit, struct err *err) {
     if (++rabbit->silence > 1 && rabbit->batch.ready == 0)
         rabbit->left = 0;
     else if (rabbit->silence > RABBIT_PEEK_SILENCE_MAX)
-        return err_set(err, STATUS_UNREACHABLE, "queue %.*s gives nothing: is it another's alone?",
+        return err_set(err, STATUS_UNREACHABLE,
+                       "queue %.*s returned no messages; it may have an exclusive consumer",
                        BYTES_ARG(rabbit->batch.url.queue));
     return rabbit->left > 0 ? STATUS_TIMEOUT : STATUS_OK;
 }

@@ -177,7 +177,7 @@ static bool fits(struct rabbit_sink *rabbit, struct rabbit_group *group,
     struct err err;
     if (rabbit_properties_fit(&shipment->properties, frame_max, rabbit->room))
         return true;
-    err_set(&err, STATUS_TOO_LARGE, "rabbitmq: its headers are larger than a frame, %d bytes",
+    err_set(&err, STATUS_TOO_LARGE, "rabbitmq: the headers are larger than a frame, %d bytes",
             frame_max);
     rabbit_group_refuse(group, shipment, &err);
     return false;
@@ -213,7 +213,7 @@ static bool take_back(struct rabbit_sink *rabbit, struct rabbit_group *group,
     bool known = rabbit_group_return(group, back, &message);
     amqp_destroy_message(&message);
     if (!known)
-        err_set(err, STATUS_BUSY, "rabbitmq: something that no queue takes came back changed");
+        err_set(err, STATUS_BUSY, "rabbitmq: an unroutable message was returned changed");
     return known;
 }
 

@@ -51,20 +51,20 @@ static const struct {
     enum status status;
     const char *words;
 } refusals[] = {
-    {"NOAUTH", STATUS_FORBIDDEN, "it wants a password, and the URL has none"},
-    {"WRONGPASS", STATUS_FORBIDDEN, "it does not take this user and password"},
-    {"ERR AUTH", STATUS_FORBIDDEN, "it has no password, and the URL has one"},
-    {"ERR invalid password", STATUS_FORBIDDEN, "it does not take this password"},
-    {"NOPERM", STATUS_FORBIDDEN, "this user may not do that"},
-    {"WRONGTYPE", STATUS_CONFLICT, "there is something else under that name"},
-    {"NOGROUP", STATUS_NOT_FOUND, "there is no such stream or group"},
+    {"NOAUTH", STATUS_FORBIDDEN, "the server requires a password, and the URL has none"},
+    {"WRONGPASS", STATUS_FORBIDDEN, "the user or the password is refused"},
+    {"ERR AUTH", STATUS_FORBIDDEN, "the server has no password, and the URL has one"},
+    {"ERR invalid password", STATUS_FORBIDDEN, "the password is refused"},
+    {"NOPERM", STATUS_FORBIDDEN, "the user lacks the permission"},
+    {"WRONGTYPE", STATUS_CONFLICT, "the key holds another type"},
+    {"NOGROUP", STATUS_NOT_FOUND, "no such stream or consumer group"},
     {"ERR unknown command", STATUS_NOT_YET, "Redis 6.2 or later is needed"},
-    {"LOADING", STATUS_BUSY, "it is still loading its data"},
-    {"OOM", STATUS_FULL, "its memory is full"},
-    {"MISCONF", STATUS_FULL, "it cannot write to its disk"},
-    {"READONLY", STATUS_CONFLICT, "it is a replica, and takes no changes"},
+    {"LOADING", STATUS_BUSY, "the server is still loading its data"},
+    {"OOM", STATUS_FULL, "the server is out of memory"},
+    {"MISCONF", STATUS_FULL, "the server cannot write to its disk"},
+    {"READONLY", STATUS_CONFLICT, "the server is a read-only replica"},
     {"ASYNQ", STATUS_CONFLICT, "asynq has a task with that id"}, /* redis_entry.c says so */
-    {"ERR DB index", STATUS_NOT_FOUND, "it has no such database"},
+    {"ERR DB index", STATUS_NOT_FOUND, "no such database"},
 };
 
 /* Servers repeat what they do not understand: while logging in, that is the password. */
@@ -179,7 +179,7 @@ static enum status start_tls(struct redis_connection *connection, struct err *er
         if (done < 0)
             return broke(connection, err, STATUS_UNREACHABLE, words);
         if (!await_fd(connection, events, until))
-            return broke(connection, err, STATUS_TIMEOUT, "TLS did not begin in time");
+            return broke(connection, err, STATUS_TIMEOUT, "the TLS handshake timed out");
     }
 }
 
@@ -207,7 +207,7 @@ enum status redis_connection_send(struct redis_connection *connection, struct er
     struct mono until = mono_after(now_of(connection), REDIS_COMMAND_TIMEOUT_MS);
     size_t sent = 0;
     if (connection->pipeline.overflow)
-        return broke(connection, err, STATUS_FULL, "it is too much to be sent at once");
+        return broke(connection, err, STATUS_FULL, "the commands are too large to be sent at once");
     while (sent < connection->pipeline.len) {
         short events;
         ssize_t moved = move(connection, true, connection->pipeline.ptr + sent,
@@ -239,7 +239,8 @@ static enum status take_answer(struct redis_connection *connection, redisReply *
                                struct err *err) {
     void *reply = NULL;
     if (redisReaderGetReply(connection->reader, &reply) != REDIS_OK)
-        return broke(connection, err, STATUS_UNREACHABLE, "what it says is not Redis's protocol");
+        return broke(connection, err, STATUS_UNREACHABLE,
+                     "protocol error: the server does not speak Redis's protocol");
     *out = reply;
     return STATUS_OK;
 }

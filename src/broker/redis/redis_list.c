@@ -154,7 +154,7 @@ static bool say_alive(struct redis_session *session, struct err *err) {
     if (!reply)
         return false;
     if (reply->type == REDIS_REPLY_INTEGER && reply->integer > 0)
-        log_warn("redis list %.*s: %lld messages of consumers that died are back in it",
+        log_warn("redis list %.*s: %lld messages of dead consumers were returned to the list",
                  BYTES_ARG(session->url->list), reply->integer);
     freeReplyObject(reply);
     return true;

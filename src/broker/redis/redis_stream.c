@@ -203,7 +203,7 @@ static bool make_group(struct redis_session *session, struct err *err) {
     if (failed && !bytes_starts(said, BYTES("BUSYGROUP")))
         return refuse(session, reply, err);
     if (!failed)
-        log_info("redis stream %.*s: made group %.*s, from the first entry on",
+        log_info("redis stream %.*s: created consumer group %.*s, from the first entry on",
                  BYTES_ARG(session->url->stream), BYTES_ARG(session->url->group));
     freeReplyObject(reply);
     return true;

@@ -54,9 +54,9 @@ struct redis_tls *redis_tls_new(int fd, const char *host, const char *ca_file, c
     if (!tls->ssl)
         abort();
     if (!trust(tls->context, ca_file))
-        say("the certificates of ca cannot be read", words, size);
+        say("the CA file cannot be read", words, size);
     else if (!expect(tls->ssl, host) || SSL_set_fd(tls->ssl, fd) != 1)
-        say("it cannot begin", words, size);
+        say("it cannot be initialised", words, size);
     else
         return tls;
     redis_tls_free(tls);

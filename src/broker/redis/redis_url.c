@@ -68,7 +68,7 @@ static enum status read_place(const struct url *url, struct arena *arena, void *
     if (url->host_count > 1)
         return err_set(err, STATUS_INVALID, "expected one host");
     if (!read_database(url->path, out))
-        return err_set(err, STATUS_INVALID, "expected the number of a database behind the /");
+        return err_set(err, STATUS_INVALID, "expected the number of a database after the /");
     return STATUS_OK;
 }
 

@@ -129,8 +129,8 @@ static void a_record_that_is_younger_than_its_pointer_is_in_doubt(void **state) 
     assert_bytes(younger->envelope.source, DEAD
                  ",\"dead_at\":\"2025-11-15T14:09:47.123Z\","
                  "\"origin\":{\"kind\":\"kafka\",\"topic\":\"orders\","
-                 "\"why\":\"its record is from 2025-11-15T14:09:52.124Z, later than the pointer "
-                 "to it: its topic was made again since, or a clock is ahead\"}}");
+                 "\"why\":\"the record is from 2025-11-15T14:09:52.124Z, later than the pointer "
+                 "to it: the topic was recreated since, or a clock is ahead\"}}");
     assert_bytes(younger->body, "the body");
     message_free(younger);
     alike->envelope.created_at = (struct wall){1763215787123 + 5000};

@@ -52,10 +52,10 @@ static void what_would_lose_messages_is_refused(void **state) {
     static const struct {
         const char *info, *words;
     } cases[] = {
-        {"{}", "set up"},
+        {"{}", "no consumer configuration"},
         {"{\"config\":{}}", "not said"},
-        {"{\"config\":{\"ack_policy\":\"none\"}}", "only explicit"},
-        {"{\"config\":{\"ack_policy\":\"explicit\",\"deliver_subject\":\"x\"}}", "not a pull one"},
+        {"{\"config\":{\"ack_policy\":\"none\"}}", "any other than explicit"},
+        {"{\"config\":{\"ack_policy\":\"explicit\",\"deliver_subject\":\"x\"}}", "a pull consumer is needed"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct nats_consumer consumer;

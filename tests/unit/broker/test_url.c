@@ -135,7 +135,7 @@ static void a_parameter_goes_through_its_field(void **state) {
         {"amqp://h?queue=", "queue: expected the name of a queue, got \"\""},
         {"amqp://h?prefetch=x", "prefetch: expected a number, got \"x\""},
         {"amqp://h?que=orders", "unknown parameter \"que\": there are queue, prefetch"},
-        {"amqp://h?queue=a&queue=b", "queue stands twice"},
+        {"amqp://h?queue=a&queue=b", "queue is given twice"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena arena;

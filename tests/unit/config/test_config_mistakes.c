@@ -64,7 +64,7 @@ static const struct mistake_case file_cases[] = {
      "queue: expected the name of a queue, at most 200 bytes, got \"a b\""},
 #ifdef IMPOUND_KAFKA
     {TOP("adopt: [{name: a, mode: take, source: ^\"kafka://h/dead\"}]"),
-     "source: this URL is not right: it has no group, such as ?group=pricing"},
+     "source: this URL is not right: it names no group, such as ?group=pricing"},
 #endif
 #ifdef IMPOUND_REDIS
     {TOP("adopt: [{name: a, source: ^\"redis://h/0?stream=a\", mode: take}]"),
