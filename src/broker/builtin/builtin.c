@@ -18,7 +18,7 @@ static size_t receive(struct broker *broker, struct instant now, struct message 
     return b->store->vtable->take(b->store, b->queue, TAKE_READY, now, out, max);
 }
 
-/* The store is the source: what was recorded there is settled already. */
+/* The store is the source: a message whose outcome is recorded there needs no acknowledgement. */
 static void settle(struct broker *broker, struct message *held) {
     (void)broker;
     (void)held;
@@ -34,7 +34,7 @@ static struct mono next_wake(struct broker *broker) {
     return b->store->vtable->next_ready(b->store, b->queue, TAKE_READY);
 }
 
-/* A message whose delay still runs is not behind. */
+/* A message whose delay has not passed is not lag. */
 static uint64_t lag(struct broker *broker) {
     struct builtin *b = self(broker);
     struct store_queue_counts counts = {0};

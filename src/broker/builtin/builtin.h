@@ -1,5 +1,5 @@
-/* builtin: the embedded queue. Its messages live in the store; this is the store's ready list with
- * a broker's manners. */
+/* builtin: the embedded queue as a broker. Its messages are in the store; receive takes them from
+ * the store's list of ready messages. */
 #ifndef BROKER_BUILTIN_H
 #define BROKER_BUILTIN_H
 

@@ -1,7 +1,7 @@
 #include "broker/common/ahead.h"
 
 enum {
-    AHEAD_PART = 4,      /* of the limit: half of the messages' half */
+    AHEAD_PART = 4,      /* of the limit: half of the half that messages may use */
     AHEAD_MEMORY = 16,   /* messages after which an earlier size has little weight */
     AHEAD_BODY_MIN = 64, /* bytes: bodies are never taken for smaller */
 };
@@ -11,7 +11,7 @@ void ahead_init(struct ahead *ahead, const struct broker_options *options) {
     atomic_init(&ahead->typical_bytes, options->max_body);
 }
 
-/* A larger body than usual is believed at once. */
+/* A body larger than the typical one raises the estimate at once. */
 void ahead_note(struct ahead *ahead, struct message *held) {
     uint64_t bytes = held->body.len, typical = atomic_load(&ahead->typical_bytes);
     message_count_body(held, ahead->memory);

@@ -12,8 +12,8 @@ enum {
     CONNECTION_STATE_RETRY_FIRST_MS = 200, /* doubles … */
     CONNECTION_STATE_RETRY_LAST_MS = 5000, /* … up to this; with full jitter */
     CONNECTION_STATE_LASTS_MS =
-        1000, /* what ends sooner goes on with the tries before: a server that lets
-               * everybody in and refuses everything is not asked at full speed */
+        1000, /* a connection that ends sooner does not reset the backoff: a server that accepts
+                 connections and refuses every command is not asked at full speed */
 };
 
 struct connection_state {
@@ -22,34 +22,35 @@ struct connection_state {
     void (*ready)(void *arg); /* NULL: nobody listens yet */
     void *arg;
     char *name; /* for the log: "queue orders: rabbitmq" */
-    bool quiet; /* … where nothing is written */
+    bool quiet; /* nothing is logged */
     struct rng rng;
-    /* The adapter's thread's alone. */
+    /* Used by the adapter's thread only. */
     uint32_t failures; /* in a row */
-    bool told;         /* the log has its last turn for the better */
+    bool told;         /* the log says that it is connected */
     struct mono made_at, next_try;
     uint32_t refusals; /* in a row */
     struct mono next_question;
 };
 
-/* Of a source of this kind; of anything that has a name. */
+/* For a source of this kind; for anything that has a name. */
 void connection_state_init_source(struct connection_state *state, const char *kind,
                                   const struct broker_options *options);
 void connection_state_init(struct connection_state *state, struct bytes name, uint64_t seed);
 void connection_state_free(struct connection_state *state);
 void connection_state_listen(struct connection_state *state, void (*ready)(void *arg), void *arg);
-/* Something may be received now. */
+/* Tells the listener that something may be received now. */
 void connection_state_notify(struct connection_state *state);
 void connection_state_health(struct connection_state *state, struct broker_health *out);
 
 /* It is not to be tried again yet; err says why it was not reached. */
 bool connection_state_waits(struct connection_state *state, struct mono now, struct err *err);
-/* The server is reached. The end of trouble is logged. */
+/* The server was reached. Logs the end of trouble. */
 void connection_state_made(struct connection_state *state, struct mono now);
-/* It is not, or no longer; the beginning of trouble is logged. Not tried again before next_try. */
+/* The server could not be reached, or the connection was lost. Logs the beginning of trouble. It is
+ * not tried again before next_try. */
 void connection_state_lost(struct connection_state *state, struct mono now,
                            const struct err *trouble);
-/* It is reached, and refuses what it was asked. Not asked again before next_question. */
+/* The server was reached and refused a request. It is not asked again before next_question. */
 void connection_state_refused(struct connection_state *state, struct mono now);
 
 #endif

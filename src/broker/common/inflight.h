@@ -45,10 +45,10 @@ struct delivery {
     char *reply;          /* … or a text; NULL: none */
     bool unannounced;     /* its death is not reported to the server, which would publish that as an
                              advisory */
-    bool letter;          /* once settled: it died, rather than succeeded */
+    bool letter;          /* once settled: it became a dead letter, rather than succeeded */
     bool stale;
     bool handed_back; /* READY: it was received before */
-    bool keep;        /* READY: giving it back to the server would cost it something */
+    bool keep;        /* READY: the server would count giving it back as a delivery */
 };
 
 /* The acknowledgement of a delivery. */
@@ -98,7 +98,8 @@ bool inflight_send(struct inflight *inflight, struct delivery_ack *out);
 uint64_t inflight_send_up_to(struct inflight *inflight);
 /* The server has confirmed every acknowledgement that was SENT: those are forgotten. */
 void inflight_acknowledged(struct inflight *inflight);
-/* What is LOST is not redelivered any more: a message like it that comes is another. */
+/* LOST deliveries are not redelivered any more: a message like one of them that comes is another.
+ */
 void inflight_forget_lost(struct inflight *inflight);
 /* Acknowledgements that were SENT may not have arrived: they are DONE again. */
 void inflight_send_again(struct inflight *inflight);

@@ -1,11 +1,10 @@
-/* openssl_exit: how a program that speaks TLS ends. */
+/* openssl_exit: keeps OpenSSL from freeing its state in exit(). */
 #ifndef BROKER_OPENSSL_EXIT_H
 #define BROKER_OPENSSL_EXIT_H
 
-/* The first thing that a program does with OpenSSL: what it has is left to the system when the
- * program ends. Of itself OpenSSL frees it in exit(), under the hands of threads that are still
- * there: libnats has one that lets go of a closed connection after it has told of it, and nobody
- * can wait for that one. */
+/* Must be called before any other use of OpenSSL. By default OpenSSL frees its state in exit(),
+ * while other threads may still use it: libnats has a thread that releases a closed connection
+ * after it has reported the close, and nothing can wait for that thread. */
 void openssl_exit_as_it_is(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* returns: how often this process gave a message back to its source, or lost the connection that
  * the message had come on.
  *
- * A source that counts deliveries counts what comes again after that, too. Those deliveries say
- * nothing against the message, so they are taken off before `poison.deliveries` is judged
- * (SEMANTICS 4.11). Known by the message's id, which is made of its coordinates; at most
- * RETURNS_MAX messages, the oldest are forgotten. It may be used by several threads at once. */
+ * A source that counts deliveries counts the redelivery, too. It is not the message's fault, so it
+ * is subtracted before `poison.deliveries` is applied (SEMANTICS 4.11). Messages are known by their
+ * ids, which are made of their coordinates; at most RETURNS_MAX of them, the oldest are forgotten.
+ * Several threads may use it at once. */
 #ifndef BROKER_RETURNS_H
 #define BROKER_RETURNS_H
 
@@ -26,13 +26,13 @@ struct returns {
 
 void returns_init(struct returns *returns);
 void returns_free(struct returns *returns);
-/* It goes back to its source. */
+/* The message goes back to its source. */
 void returns_note(struct returns *returns, struct bytes id);
-/* The connection that it came on has ended: counts once for each connection, also where several
- * messages are equal and have one id. */
+/* The connection that the message came on has ended. Counts once per connection, also where several
+ * messages have one id. */
 void returns_note_lost(struct returns *returns, struct bytes id);
 void returns_next_connection(struct returns *returns);
-/* It was given: takes off of `deliveries` what going back has caused. */
+/* Subtracts from the message's `deliveries` those that its returns have caused. */
 void returns_deduct(struct returns *returns, struct message *held);
 
 #endif

@@ -3,8 +3,8 @@
 #include "base/ascii.h"
 #include "base/json_path.h"
 
-/* Cuts what stands before `mark` off the front of *rest, and the mark; all of it when there is no
- * mark, which then is false. */
+/* Cuts the text before `mark`, and the mark, off the front of *rest. False: there is no mark, and
+ * all of *rest was cut. */
 static bool cut_before(struct bytes *rest, struct bytes mark, struct bytes *out) {
     size_t at = bytes_find(*rest, mark);
     bool found = at < rest->len;

@@ -1,9 +1,8 @@
-/* url: SCHEME://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]…][/PATH][?NAME=VALUE[&…]] taken apart,
+/* url: SCHEME://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]…][/PATH][?NAME=VALUE[&…]] parsed,
  * the same way for every broker. Pure.
  *
- * Every text is decoded and has a NUL behind it. What is said of a URL that is not right never
- * quotes its user, password or hosts: a password that was not percent-encoded may have spilled into
- * them. */
+ * Every text is decoded and ends with a NUL. Errors about a URL never quote its user, password or
+ * hosts: a password that was not percent-encoded may be parsed as part of them. */
 #ifndef BROKER_URL_H
 #define BROKER_URL_H
 
@@ -22,7 +21,7 @@ enum {
 
 struct url_host {
     struct bytes name; /* an IPv6 address without its brackets */
-    uint16_t port;     /* 0: not said */
+    uint16_t port;     /* 0: none given */
 };
 
 struct url_parameter {
@@ -34,7 +33,7 @@ struct url {
     struct bytes user, password; /* ptr NULL: none */
     struct url_host hosts[URL_HOSTS_MAX];
     size_t host_count; /* at least 1 */
-    struct bytes path; /* behind the first /; ptr NULL: there is none */
+    struct bytes path; /* after the first /; ptr NULL: there is none */
     struct url_parameter parameters[URL_PARAMETERS_MAX];
     size_t parameter_count;
 };
@@ -53,18 +52,19 @@ struct url_field {
     { name, read, offsetof(type, member), expected }
 /* Reads into a struct bytes what is not empty. */
 bool url_text(struct bytes value, void *at);
-/* `id`: a path into the body that finds a message's id; empty: nothing does. */
+/* `id`: a path into the body to a message's id; empty: messages have none there. */
 bool url_id_path(struct bytes value, void *at);
 #define URL_ID_EXPECTED "a path into the body such as .order.id, or nothing"
 /* The id that the path finds in a JSON body: a text that can be one; in the arena. BYTES_NONE:
  * there is none. */
 struct bytes url_find_id(struct bytes path, struct bytes body, struct arena *arena);
-/* Each parameter through its field. INVALID: it is unknown, stands twice, or is not as expected. */
+/* Reads each parameter through its field. INVALID: one is unknown, given twice, or not as expected.
+ */
 enum status url_read(const struct url *url, const struct url_field *fields, size_t field_count,
                      void *out, struct err *err);
 
-/* What an adapter makes of a URL: `place` sets its whole struct from everything but the parameters,
- * those go through the fields, and `check` has the last word. */
+/* How an adapter reads a URL: `place` sets the whole struct from everything but the parameters,
+ * those go through the fields, and `check` looks at the result. */
 struct url_form {
     enum status (*place)(const struct url *url, struct arena *arena, void *out, struct err *err);
     const struct url_field *fields;
@@ -73,17 +73,17 @@ struct url_form {
 };
 #define URL_FORM(place, fields, check)                                                             \
     { place, fields, sizeof(fields) / sizeof *(fields), check }
-/* Without an arena it only tells whether the URL is right: the texts of `out` are gone. */
+/* Without an arena the URL is only checked: the texts of `out` are invalid. */
 enum status url_take(struct bytes text, const struct url_form *form, struct arena *arena, void *out,
                      struct err *err);
-/* The hosts, with `port` where none is said. */
+/* The hosts, with `port` where the URL has none. */
 void url_hosts(const struct url *url, uint16_t port, struct url_host *out);
 
-/* The URL as people may see it: with *** for what stands before an @. Any text. */
+/* The URL without its secrets: *** replaces everything before an @. Takes any text. */
 void url_show(struct bytes text, struct buf *out);
-/* The same for one that is right, whose path and parameters may have an @; a password that stands
- * in the environment is no secret. A text that does not begin as a URL stays as it is. */
+/* The same for a URL that was checked, whose path and parameters may have an @; a password that is
+ * a reference to the environment is no secret. A text that does not start as a URL is copied. */
 void url_mask(struct bytes text, struct buf *out);
-bool url_is_named(struct bytes text); /* nothing but ${NAME}: it stands in the environment */
+bool url_is_named(struct bytes text); /* nothing but ${NAME}: a reference to the environment */
 
 #endif

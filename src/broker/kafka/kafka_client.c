@@ -12,10 +12,10 @@ static const struct kafka_client_setting common[] = {
     {"reconnect.backoff.max.ms", "2000"},
     {"socket.timeout.ms", "10000"},
     {"socket.keepalive.enable", "true"},
-    {"topic.metadata.refresh.interval.ms", "5000"}, /* partitions that are added, topics made */
+    {"topic.metadata.refresh.interval.ms", "5000"}, /* to notice new partitions and topics */
 };
 
-/* What librdkafka says beside its callbacks is for whoever debugs it. */
+/* librdkafka's log, which is for debugging only. */
 static void on_log(const rd_kafka_t *client, int level, const char *facility, const char *text) {
     (void)level;
     log_debug("%s: %s: %s", rd_kafka_name(client), facility, text);
@@ -51,7 +51,7 @@ static bool set_access(rd_kafka_conf_t *conf, const struct kafka_url *url, struc
     };
     if (!set_all(conf, access, sizeof access / sizeof *access, err))
         return false;
-    /* Why it is not taken is not repeated: the text might quote it. */
+    /* The reason is not logged: its text might quote the password. */
     if (sasl &&
         rd_kafka_conf_set(conf, "sasl.password", url->password.ptr, NULL, 0) != RD_KAFKA_CONF_OK) {
         err_set(err, STATUS_INVALID, "kafka: librdkafka refuses the password");
@@ -111,7 +111,7 @@ static const struct {
      "the broker does not allow this session= time"},
 };
 
-/* librdkafka calls some of them the end of a connection. */
+/* librdkafka reports some failed TLS handshakes as a closed connection. */
 static rd_kafka_resp_err_t of_tls(const struct kafka_url *url, rd_kafka_resp_err_t code,
                                   struct bytes why) {
     bool tls = url->tls && code == RD_KAFKA_RESP_ERR__TRANSPORT &&
@@ -123,7 +123,8 @@ enum status kafka_client_trouble(const struct kafka_url *url, rd_kafka_resp_err_
                                  const char *detail, struct err *err) {
     enum status status = STATUS_BUSY;
     struct bytes why = bytes_of(detail);
-    why = bytes_cut(why, 0, bytes_find(why, BYTES(" (after "))); /* its timing says nothing */
+    why = bytes_cut(why, 0,
+                    bytes_find(why, BYTES(" (after "))); /* its timing is of no use to people */
     code = of_tls(url, code, why);
     const char *words = rd_kafka_err2str(code);
     for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
@@ -137,8 +138,9 @@ enum status kafka_client_trouble(const struct kafka_url *url, rd_kafka_resp_err_
                    why.len ? ": " : "", BYTES_ARG(why));
 }
 
-/* librdkafka tries one of the brokers and then waits, with the others untried for up to a second.
- * Asked again, it goes on to the next. Who takes his time over an answer has all that is left. */
+/* librdkafka tries one of the brokers and then waits, leaving the others untried for up to a
+ * second. Asked again, it goes on to the next. A broker that answers slowly has all the time that
+ * is left. */
 rd_kafka_resp_err_t kafka_client_ask(rd_kafka_t *client, rd_kafka_topic_t *topic, int timeout_ms,
                                      const struct rd_kafka_metadata **metadata) {
     rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR__TRANSPORT;
@@ -149,7 +151,7 @@ rd_kafka_resp_err_t kafka_client_ask(rd_kafka_t *client, rd_kafka_topic_t *topic
         if (code != RD_KAFKA_RESP_ERR__TRANSPORT && code != RD_KAFKA_RESP_ERR__TIMED_OUT)
             break;
     }
-    if (code == RD_KAFKA_RESP_ERR__TRANSPORT) /* nobody said anything in all the time */
+    if (code == RD_KAFKA_RESP_ERR__TRANSPORT) /* no broker has answered in all the time */
         code = RD_KAFKA_RESP_ERR__TIMED_OUT;
     return code;
 }

@@ -5,7 +5,7 @@
 enum {
     KAFKA_COMMIT_EVERY_MS = 100,
     KAFKA_COMMIT_LIST_MAX = 4096, /* partitions in one commit */
-    KAFKA_FAREWELL_MS = 3000,     /* the last commit before a partition is let go, at most */
+    KAFKA_FAREWELL_MS = 3000,     /* for the last commit before a partition is revoked */
 };
 
 static rd_kafka_topic_partition_list_t *settled_offsets(struct kafka_group *group) {
@@ -20,7 +20,7 @@ static rd_kafka_topic_partition_list_t *settled_offsets(struct kafka_group *grou
     return list;
 }
 
-/* What was not taken is still to be committed, and is sent again. */
+/* Offsets that were refused are still to be committed, and are sent again. */
 static void note_commit(struct kafka_group *group, rd_kafka_resp_err_t code,
                         const rd_kafka_topic_partition_list_t *list) {
     for (int i = 0; list && code == RD_KAFKA_RESP_ERR_NO_ERROR && i < list->cnt; i++)

@@ -6,8 +6,8 @@ enum {
     KAFKA_READ_MAX = 128,   /* records of one partition before another has its turn */
     KAFKA_SPENT_MAX = 1024, /* … of all of them in one go */
     KAFKA_SPENT_BYTES_MAX = 4 << 20,
-    KAFKA_FOLLOW_MS = 500,       /* the longest that a turn waits for what pointers tell of … */
-    KAFKA_FOLLOW_LAST_MS = 4000, /* … doubling up to this after it was waited for in vain, and … */
+    KAFKA_FOLLOW_MS = 500,       /* how long a turn waits for the records of pointers … */
+    KAFKA_FOLLOW_LAST_MS = 4000, /* … doubling up to this after waits without an answer, and … */
     KAFKA_FOLLOW_AGAIN_MS = 1000, /* … after a pause */
 };
 
@@ -33,7 +33,7 @@ static struct kafka_inflight_record take_record(const struct kafka_group *group,
 
 /* ---- reading ahead ---- */
 
-/* Its answer is not waited for, nor wanted. */
+/* The answer is not awaited, nor used. */
 static void ask(struct kafka_group *group, int32_t number) {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(list, group->url->topic.ptr, number)->offset =
@@ -42,9 +42,9 @@ static void ask(struct kafka_group *group, int32_t number) {
     rd_kafka_topic_partition_list_destroy(list);
 }
 
-/* A partition of which enough was read ahead is not fetched from, and librdkafka looks again after
- * a second, however soon there is room. Whatever is asked of the partition's server makes it look
- * at once. `behind` is what the log has beyond what was taken. */
+/* librdkafka stops fetching a partition of which it has read enough ahead, and looks again after a
+ * second, however soon there is room. Any request to the partition's broker makes it look at once.
+ * `behind` is how far the log is beyond what was taken. */
 static void prod(struct kafka_group *group, int32_t number, size_t typical_bytes, int64_t behind) {
     struct kafka_feed *feed = &group->feeds[number];
     size_t length = rd_kafka_queue_length(feed->queue);
@@ -76,8 +76,8 @@ static void put(struct kafka_group *group, int32_t number,
     group->alive = group->fed = true;
 }
 
-/* Records that wait behind a pointer are in nobody's hands, but in memory. Where they are too many,
- * a partition is read record by record: it may go on, and if it cannot, one more waits. */
+/* Records that wait behind a pointer are not in flight, but in memory. Where there are too many, a
+ * partition is read record by record: it may go on, and if it cannot, one more waits. */
 static size_t read_most(const struct kafka_group *group) {
     uint64_t bytes = 0;
     for (size_t i = 0; i < group->feed_count; i++)
@@ -107,7 +107,7 @@ static bool read_some(struct kafka_group *group, int32_t number, size_t most, st
     return want > 0 && got == (ssize_t)want;
 }
 
-/* Round and round, until none of them has more. */
+/* In turn, until none of them has more. */
 bool kafka_feed_read(struct kafka_group *group) {
     struct spent spent;
     size_t empty = 0; /* partitions in a row */

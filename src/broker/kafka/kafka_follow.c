@@ -1,12 +1,12 @@
-/* Pointers are sorted by where they lead. The cluster is asked once which of those topics and
- * partitions there are; then all of them are read at once, through one queue, each from the first
- * record that is wanted to the last, with a leap where the next one is far.
+/* Pointers are sorted by topic, partition and offset. The cluster is asked once which of those
+ * topics and partitions exist; then all of them are read at once, through one queue, each from the
+ * first wanted record to the last, with a seek where the next one is far away.
  *
  *   no such topic or partition, another record comes (compacted),    ──▶ gone
- *   or outside of the log, which is asked for its ends to be sure
+ *   or the offset is outside of the log, whose ends are asked for
  *   the record comes                                                 ──▶ found
- *   anything else (nor is it for good that we may not read a topic), ──▶ later
- *   and no such topic of a pointer that was just written */
+ *   anything else (a missing permission, too),                       ──▶ later
+ *   and no such topic, when the pointer was just written */
 #include "broker/kafka/kafka_follow.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 enum {
     KAFKA_FOLLOW_MAX = 32,   /* pointers in one go: their records are in memory together */
-    KAFKA_FOLLOW_NEAR = 256, /* offsets: what is no farther is read up to */
+    KAFKA_FOLLOW_NEAR = 256, /* offsets: a record that is no farther away is read up to */
 };
 
 struct trip {
@@ -36,7 +36,7 @@ static int left_ms(const struct trip *trip) {
     return left > 0 ? (int)left : 0;
 }
 
-/* No answer; the pointers that are left stay what they are. */
+/* No answer; the remaining pointers stay pointers. */
 static enum status trouble(struct partition_fetch *fetch, rd_kafka_resp_err_t code) {
     return kafka_client_trouble(&fetch->url, code, NULL, &fetch->err);
 }
@@ -65,7 +65,7 @@ static rd_kafka_resp_err_t look_up(const struct partition_fetch *fetch,
     return RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION;
 }
 
-/* Of a topic that is new, not every broker has heard. */
+/* A new topic may not be known to every broker yet. */
 static void judge(const struct trip *trip, struct partition_fetch *fetch,
                   rd_kafka_resp_err_t code) {
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -123,8 +123,8 @@ static void stop(struct trip *trip, struct partition_fetch *fetch) {
     trip->reading--;
 }
 
-/* The log ends before what is wanted, or begins behind it. A leader that is new may not know yet
- * how far the log goes; asked for its end, it says so. */
+/* The log ends before the wanted offset, or begins after it. A new leader may not know the end of
+ * the log yet; asked for it, it does. */
 static void look_outside(struct trip *trip, struct partition_fetch *fetch) {
     int64_t low = 0, high = 0;
     size_t before = fetch->count - fetch->next;
@@ -207,15 +207,15 @@ static void read_places(struct trip *trip) {
 
 /* ---- the way there and back ---- */
 
-/* Whoever wrote the pointer may have been given what was not committed, or never is; so are we. */
+/* The writer of the pointer may have read uncommitted records; so do we. */
 static bool open_client(struct kafka_follow *follow, struct err *err) {
     static const struct kafka_client_setting settings[] = {
         {"enable.partition.eof", "true"},
         {"isolation.level", "read_uncommitted"},
         {"auto.offset.reset", "error"},
         {"allow.auto.create.topics", "false"},
-        {"fetch.wait.max.ms", "10"},          /* what is asked next does not wait for long */
-        {"fetch.message.max.bytes", "65536"}, /* what is behind a record is not wanted */
+        {"fetch.wait.max.ms", "10"},          /* the next request does not wait for long */
+        {"fetch.message.max.bytes", "65536"}, /* records after the wanted one are not needed */
         {"queued.max.messages.kbytes", "1024"},
     };
     if (!follow->client)
@@ -282,7 +282,7 @@ static void go(struct trip *trip) {
             rd_kafka_topic_destroy(trip->fetches[i].topic);
 }
 
-/* The first pointer holds up all others: whether that was answered is what counts. */
+/* The first pointer blocks all others: whether it was answered decides the result. */
 static enum status tell(const struct trip *trip, const struct kafka_inflight_record *first,
                         struct err *err) {
     struct kafka_pointer to;

@@ -1,7 +1,7 @@
-/* kafka_follow: reads the records that pointers tell of (kafka_pointer.h), with a client of its own
- * that joins no group and commits nothing. The record is an answer, and so is that there is none
- * any more; without one, or where we may not read, the pointer stays as it is and is followed again
- * later. */
+/* kafka_follow: reads the records that pointers refer to (kafka_pointer.h), with a client of its
+ * own that joins no group and commits nothing. The record is an answer, and so is that it no longer
+ * exists; without an answer, or without permission to read, the pointer stays as it is and is
+ * followed again later. */
 #ifndef BROKER_KAFKA_FOLLOW_H
 #define BROKER_KAFKA_FOLLOW_H
 

@@ -12,13 +12,13 @@
 enum {
     KAFKA_HEARTBEATS = 10,         /* in a session's time */
     KAFKA_CLOSE_MS = 5000,         /* leaving the group, at most */
-    KAFKA_CLOSE_LOST_MS = 200,     /* … when nobody is there to be told */
-    KAFKA_PROBE_EVERY_MS = 5000,   /* while nothing comes */
+    KAFKA_CLOSE_LOST_MS = 200,     /* … when the cluster cannot be reached */
+    KAFKA_PROBE_EVERY_MS = 5000,   /* while no records come */
     KAFKA_PROBE_SOON_MS = 500,     /* while there is trouble */
-    KAFKA_PROBE_TIMEOUT_MS = 3000, /* a broker that is silent for so long does not answer */
-    KAFKA_PROBE_LOST_MS = 1000,    /* … while it is known not to */
-    KAFKA_SLEEP_MS = 1000,         /* librdkafka wants to be polled now and then */
-    KAFKA_TRIM_MS = 10000,         /* nothing came for so long: the memory is for others */
+    KAFKA_PROBE_TIMEOUT_MS = 3000, /* after which a broker does not answer */
+    KAFKA_PROBE_LOST_MS = 1000,    /* … while it is known to be unreachable */
+    KAFKA_SLEEP_MS = 1000,         /* librdkafka must be polled regularly */
+    KAFKA_TRIM_MS = 10000,         /* without records for so long, unused memory is released */
     KAFKA_AHEAD_KIB = 65536, /* what librdkafka reads ahead of us, all partitions together … */
     KAFKA_AHEAD_LEAST_KIB = 1024, /* … but each so much */
 };
@@ -59,7 +59,7 @@ static void close_feed(struct kafka_group *group, int32_t number) {
     rd_kafka_queue_cb_event_enable(feed->queue, NULL, NULL);
     rd_kafka_queue_destroy(feed->queue);
     feed->queue = NULL;
-    pointer_queue_free(&feed->pointers); /* it is read again by whoever has the partition */
+    pointer_queue_free(&feed->pointers); /* the next owner of the partition reads it again */
     kafka_inflight_revoke(group->inflight, number);
 }
 
@@ -88,7 +88,7 @@ static void pause_or_resume(struct kafka_group *group) {
 /* ---- the group ---- */
 
 static void assign(struct kafka_group *group, const rd_kafka_topic_partition_list_t *list) {
-    /* The feeds come first, so that no record goes elsewhere. */
+    /* The feeds are set up first, so that no record goes to another queue. */
     kafka_inflight_join(group->inflight);
     for (int i = 0; i < list->cnt; i++)
         open_feed(group, list->elems[i].partition);
@@ -117,7 +117,7 @@ static void on_rebalance(rd_kafka_t *client, rd_kafka_resp_err_t code,
         revoke(group);
 }
 
-/* The end of one connection is no trouble yet, as there may be other brokers: a probe tells. */
+/* The end of one connection is no trouble yet, as there may be other brokers: a probe decides. */
 static void on_error(rd_kafka_t *client, int code, const char *detail, void *arg) {
     struct kafka_group *group = arg;
     char why[256];
@@ -132,7 +132,7 @@ static void on_error(rd_kafka_t *client, int code, const char *detail, void *arg
         kafka_client_trouble(group->url, code, detail, &group->last);
 }
 
-/* A small share is a slow partition. */
+/* A small share makes a slow partition. */
 static size_t share_kib(size_t partitions) {
     size_t share = KAFKA_AHEAD_KIB / (partitions ? partitions : 1);
     return share > KAFKA_AHEAD_LEAST_KIB ? share : KAFKA_AHEAD_LEAST_KIB;
@@ -167,7 +167,7 @@ static bool open_client(struct kafka_group *group, struct err *err) {
     return group->client != NULL;
 }
 
-/* A group that we did not join yet is not disturbed by our looking at it. */
+/* Looking at a group that we have not joined does not disturb it. */
 static bool may_join(const struct kafka_group *group) {
     return !group->subscribed && group->partition_count > 0 &&
            kafka_inflight_wanted(group->inflight);
@@ -210,7 +210,7 @@ static void serve(struct kafka_group *group, struct mono now) {
     while ((said = rd_kafka_consumer_poll(group->client, 0))) {
         struct err err;
         assert(said->err != RD_KAFKA_RESP_ERR_NO_ERROR);
-        group->broken |= said->err == RD_KAFKA_RESP_ERR__FATAL; /* told here, or to on_error */
+        group->broken |= said->err == RD_KAFKA_RESP_ERR__FATAL; /* reported here, or to on_error */
         kafka_client_trouble(group->url, said->err, rd_kafka_message_errstr(said), &err);
         lose(group, now, &err);
         rd_kafka_message_destroy(said);
@@ -223,8 +223,8 @@ static bool is_connected(const struct kafka_group *group) {
     return group->state->health.connected;
 }
 
-/* Whether the cluster answers, and has our topic. The last words of a connection say more about why
- * not than a request that got no answer. */
+/* Whether the cluster answers, and has our topic. The last error of a connection says more about
+ * the reason than a request without an answer. */
 static void probe(struct kafka_group *group, struct mono now) {
     struct err err;
     if (now.ms < group->next_probe.ms)
@@ -237,7 +237,7 @@ static void probe(struct kafka_group *group, struct mono now) {
                                : kafka_client_probe(group->client, group->url, patience_ms,
                                                     &group->partition_count, &err);
     if (status != STATUS_OK) {
-        serve(group, now); /* who could not be reached, and why */
+        serve(group, now); /* which broker could not be reached, and why */
         bool silent = status == STATUS_UNREACHABLE && group->last.status != STATUS_OK;
         lose(group, now, silent ? &group->last : &err);
         return;
@@ -278,7 +278,7 @@ static void close_client(struct kafka_group *group, struct clock *clock) {
     group->client = NULL;
 }
 
-/* Made before the topic's partitions were counted, the client may be one for another number. */
+/* The client may have been made for another number of partitions than the topic has. */
 static bool join(struct kafka_group *group, struct clock *clock) {
     struct mono now = clock_now(clock).mono;
     if (group->ahead_kib != share_kib(group->partition_count)) {

@@ -1,4 +1,4 @@
-/* kafka_group: our member of a consumer group. It reads the partitions that the group gives us into
+/* kafka_group: our member of a consumer group. It reads the partitions that are assigned to us into
  * a kafka_inflight, commits what is settled there, and notices trouble. Everything is called on the
  * source's thread; librdkafka's own threads only ring the bell.
  *
@@ -6,12 +6,12 @@
  *                           ▲                     │
  *                           └───────revoked───────┘   what is settled is committed before
  *
- * The name of a member is the same in every life, so that one that was killed has its partitions
- * back at once; while it is away, they wait for it until its session is over.
+ * A member is static (group.instance.id): its name survives restarts, so that it gets its
+ * partitions back at once after a kill; they are not reassigned until its session times out.
  *
  * Each partition has a queue of its own in librdkafka, which is read only while there is room, so
  * that a partition whose offset tracker is full, or whose next record is a pointer that cannot be
- * followed, holds up no other. */
+ * followed, blocks no other. */
 #ifndef BROKER_KAFKA_GROUP_H
 #define BROKER_KAFKA_GROUP_H
 
@@ -27,19 +27,19 @@ struct kafka_feed {
     bool looked;                   /* its committed offset is known */
     struct kafka_head head;        /* of its records' texts */
     struct pointer_queue pointers; /* read, and not in flight: a pointer is to be followed */
-    bool told;                     /* people know that it cannot be … */
-    int64_t follow_ms;             /* … how long it is waited for; 0: as long as at first … */
+    bool told;                     /* its trouble was logged … */
+    int64_t follow_ms;             /* … how long following it may take; 0: as at first … */
     struct mono next_follow;       /* … and not before this */
-    size_t most;                   /* records that lay in it, at most, since it was last prodded */
+    size_t most; /* records in the queue, at most, since librdkafka was last made to look */
 };
 
 struct kafka_group {
     const struct kafka_url *url;
-    const char *member; /* our name in the group, the same in every life */
+    const char *member; /* our name in the group, which survives restarts */
     struct kafka_inflight *inflight;
     struct connection_state *state;
     struct mailbox *bell;
-    struct pool *pool;          /* of what records become */
+    struct pool *pool;          /* for the messages that records become */
     struct body_memory *memory; /* that their bodies count towards; NULL: no limit */
 
     rd_kafka_t *client; /* NULL: not made */
@@ -47,21 +47,21 @@ struct kafka_group {
     struct kafka_feed *feeds;
     size_t feed_count;
     size_t partition_count;         /* of the topic, as last known; 0: not yet */
-    size_t ahead_kib;               /* what the client reads ahead of us of each */
+    size_t ahead_kib;               /* what librdkafka reads ahead of each */
     size_t turn, look, follow_turn; /* which partition is read, looked at, followed next */
-    bool subscribed;                /* from when messages are first wanted */
-    bool joined;                    /* partitions were shared out, some of them or none to us */
+    bool subscribed;                /* set when messages are first wanted */
+    bool joined;                    /* partitions were assigned, some of them or none to us */
     bool paused;
     bool broken;     /* librdkafka gave up on this client */
     bool committing; /* an answer is awaited */
     bool alive;      /* something came since the last probe … */
     bool fed;        /* … and records since the last turn */
-    struct err last; /* what a broker connection ended with */
+    struct err last; /* the last error of a broker connection */
     struct mono next_commit, next_probe, next_look, next_trim;
 };
 
-/* One turn: opens the client when it is time to, serves it, reads, commits, looks around. Until
- * when to sleep unless the bell rings. */
+/* One turn: opens the client when it is time to, serves it, reads, commits, asks for the lag.
+ * Returns until when to sleep unless the bell rings. */
 struct mono kafka_group_turn(struct kafka_group *group, struct clock *clock);
 /* Commits what is settled and leaves the group, for a bounded time. */
 void kafka_group_close(struct kafka_group *group, struct clock *clock);

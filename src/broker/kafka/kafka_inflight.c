@@ -37,7 +37,7 @@ static void leave(struct kafka_inflight *inflight, struct kafka_item *item) {
     inflight->ready_bytes -= item->held->body.len;
 }
 
-/* There is room for one until one too many is there. */
+/* Room is counted by records and bytes; one record is always allowed until a limit is exceeded. */
 static size_t room_for(const struct kafka_inflight *inflight) {
     if (inflight->ready_count >= KAFKA_INFLIGHT_MAX ||
         inflight->ready_bytes >= KAFKA_INFLIGHT_BYTES_MAX)
@@ -70,7 +70,7 @@ static void make_partitions(struct kafka_inflight *inflight, size_t count) {
     inflight->partition_count = count;
 }
 
-/* It is in nobody's hands: if the partition is ours, or comes back, it is read again. */
+/* The record is not in flight: if the partition is ours, or is assigned again, it is read again. */
 static void drop(struct kafka_inflight *inflight, struct kafka_item *item) {
     offset_tracker_drop(&inflight->partitions[item->partition].tracker, item->offset, item->print);
     message_free(item->held);
@@ -143,7 +143,7 @@ struct mono kafka_inflight_next_wake(struct kafka_inflight *inflight) {
     return next;
 }
 
-/* Where reading is, or begins: before a first record was read, what was committed says that. */
+/* The position of reading: before the first record it is the committed offset. */
 static int64_t place_of(const struct kafka_partition *partition) {
     return partition->tracker.next >= 0 ? partition->tracker.next : partition->committed;
 }
@@ -230,8 +230,8 @@ bool kafka_inflight_is_full(struct kafka_inflight *inflight, int32_t number) {
     return full;
 }
 
-/* True: it is to be given. What another member, or we in another life, may have been given lies
- * below the log's end as it is when the first record is read. */
+/* True: it is to be given. Records below the end of the log at the time of the first read may have
+ * been delivered before, to another member or to us. */
 static bool note_read(struct kafka_partition *partition, struct kafka_item *item, int64_t high) {
     if (high <= item->offset)
         high = item->offset + 1;
@@ -261,7 +261,7 @@ static bool put(struct kafka_inflight *inflight, struct kafka_item *item, int64_
                 note_read(&inflight->partitions[item->partition], item, high);
     if (give)
         enter(inflight, item);
-    else /* it may have been settled before the partition went away, and not be committed */
+    else /* it may have been settled before the partition was revoked, and not committed */
         inflight->settled = true;
     return give;
 }

@@ -20,7 +20,8 @@ enum {
     KAFKA_INFLIGHT_BYTES_MAX = 16 * 1024 * 1024, /* or their bodies */
 };
 
-/* Where a message stands in its partition; in its own arena, found through held->source. */
+/* The position of a message in its partition; in the message's arena, found through held->source.
+ */
 struct kafka_item {
     struct list link;
     struct message *held;
@@ -32,10 +33,10 @@ struct kafka_item {
 
 struct kafka_partition {
     bool ours;
-    bool watched; /* not ours, but nobody else's lag either: we are no member of the group */
+    bool watched; /* not assigned to us, and its lag is shown: we are no member of the group */
     struct offset_tracker tracker;
     int64_t unseen;    /* from here on, records came after it was assigned; -1: not known yet */
-    int64_t committed; /* as the server knows it */
+    int64_t committed; /* as the broker knows it */
     int64_t high;      /* the end of the log, as last known; -1: not known */
 };
 
@@ -101,17 +102,18 @@ size_t kafka_inflight_commits(struct kafka_inflight *inflight, struct kafka_infl
 void kafka_inflight_committed(struct kafka_inflight *inflight, int32_t number, int64_t offset);
 /* So many partitions the topic has. */
 void kafka_inflight_topic(struct kafka_inflight *inflight, size_t count);
-/* We are a member: what lies in partitions of others is theirs. */
+/* We are a member: the partitions of others are not our lag. */
 void kafka_inflight_join(struct kafka_inflight *inflight);
-/* What the server says of a partition, while we are no member. */
+/* What the broker says of a partition, while we are no member. */
 void kafka_inflight_watch(struct kafka_inflight *inflight, int32_t number, int64_t committed,
                           int64_t high);
-/* What it says of one of ours: what the group committed (-1: not asked), and its end. */
+/* What the broker says of one of our partitions: the committed offset (-1: not asked), and the end
+ * of its log. */
 void kafka_inflight_seen(struct kafka_inflight *inflight, int32_t number, int64_t committed,
                          int64_t high);
-/* Reading has come to the end of one of ours. A log may end with what nobody is given: markers of
- * transactions, and the records of those that were aborted. They are no lag, until the log is seen
- * to have grown. */
+/* Reading has reached the end of one of our partitions. A log may end with records that no consumer
+ * is given: markers of transactions, and records of aborted ones. They are no lag, until the log
+ * has grown. */
 void kafka_inflight_at_end(struct kafka_inflight *inflight, int32_t number);
 
 #endif

@@ -3,11 +3,11 @@
 enum {
     KAFKA_LOOK_EVERY_MS = 1000,
     KAFKA_LOOK_TIMEOUT_MS = 1000,
-    KAFKA_LOOK_MAX = 256, /* partitions that the server is asked about in one look */
+    KAFKA_LOOK_MAX = 256, /* partitions in one question */
 };
 
-/* The first or the last offsets of logs. librdkafka has a function of that name too, which waits
- * for longer than it is told. */
+/* The first or the last offsets of logs. librdkafka's own function for that waits for longer than
+ * it is told to. */
 static bool ask_ends(const struct kafka_group *group, rd_kafka_topic_partition_list_t *list,
                      int64_t which) {
     for (int i = 0; i < list->cnt; i++)
@@ -16,7 +16,7 @@ static bool ask_ends(const struct kafka_group *group, rd_kafka_topic_partition_l
            RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-/* Behind the last thing that reading came by, marker or record; negative: nothing yet. */
+/* The offset after the last marker or record that was read; negative: none yet. */
 static int64_t position(const struct kafka_group *group, int32_t number) {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_t *one =
@@ -44,7 +44,7 @@ static void note_from(struct kafka_group *group, int32_t number, int64_t committ
     kafka_inflight_seen(group->inflight, number, committed, high);
 }
 
-/* Where the group stands, or will begin where it has no offset that is still there. */
+/* The group's committed offset, or where it will begin if that is no longer in the log. */
 static void ask_all(struct kafka_group *group, const rd_kafka_topic_partition_list_t *ends) {
     rd_kafka_topic_partition_list_t *starts = rd_kafka_topic_partition_list_copy(ends);
     rd_kafka_topic_partition_list_t *committed = rd_kafka_topic_partition_list_copy(ends);
@@ -70,7 +70,7 @@ static void ask(struct kafka_group *group, rd_kafka_topic_partition_list_t *list
     rd_kafka_topic_partition_list_destroy(list);
 }
 
-/* A log that is being read tells its end with every answer; of others it is asked. */
+/* A log that is being read reports its end with every answer; the others are asked. */
 static void sort_out(struct kafka_group *group, int32_t number,
                      rd_kafka_topic_partition_list_t *unknown,
                      rd_kafka_topic_partition_list_t *idle) {

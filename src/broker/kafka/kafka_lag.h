@@ -4,7 +4,7 @@
 
 #include "broker/kafka/kafka_group.h"
 
-/* When it is time to: looks at the partitions that are ours, or at all while we are no member. */
+/* When it is time: looks at the partitions that are ours, or at all while we are no member. */
 void kafka_lag_look(struct kafka_group *group, struct mono now);
 
 #endif

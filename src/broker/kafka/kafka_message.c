@@ -65,7 +65,7 @@ static struct bytes name_nulls(rd_kafka_headers_t *headers, struct arena *arena)
     return nulls;
 }
 
-/* Gives what the source says of them. */
+/* Returns the member of the source that names them. */
 static struct bytes copy_headers(const rd_kafka_message_t *record, struct message *held) {
     rd_kafka_headers_t *found;
     if (rd_kafka_message_headers(record, &found) != RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -87,7 +87,7 @@ static struct bytes copy_headers(const rd_kafka_message_t *record, struct messag
     return has_nulls ? name_nulls(found, &held->arena) : BYTES_NONE;
 }
 
-/* As its producer says in a header (CloudEvents and others do), else as it looks. */
+/* As a header of the producer says (CloudEvents and others), else guessed from the body. */
 static struct bytes content_type_of(const struct message *held) {
     const struct envelope *envelope = &held->envelope;
     for (size_t i = 0; i < envelope->header_count; i++)

@@ -6,7 +6,7 @@
 
 #include "core/message.h"
 
-/* What the id and the source of every record of a partition begin with. */
+/* The beginning of the id and the source of every record of a partition. */
 enum { KAFKA_HEAD_ID_MAX = 256, KAFKA_HEAD_SOURCE_MAX = 1024 };
 struct kafka_head {
     char id[KAFKA_HEAD_ID_MAX], source[KAFKA_HEAD_SOURCE_MAX];
@@ -18,7 +18,8 @@ void kafka_message_head(struct bytes topic, int32_t partition, struct kafka_head
  * A tombstone has no body, and a header may have no value: the source says so. */
 struct message *kafka_message_new(const rd_kafka_message_t *record, const struct kafka_head *head,
                                   struct pool *pool);
-/* Tells records apart that stood at one offset of two topics of one name. */
+/* A hash of the record's contents: it tells records apart that had one offset in two topics of one
+ * name. */
 uint64_t kafka_message_print(const rd_kafka_message_t *record);
 
 #endif

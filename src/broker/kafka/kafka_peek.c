@@ -1,11 +1,10 @@
 /* Every partition is assigned from its beginning, and read up to the end that it had at the start.
- * Nobody joins a group and nothing is committed, so that the cluster does not know that we were
- * there.
+ * No group is joined and nothing is committed, so that nothing changes at the cluster.
  *
  *   found (how many partitions) ──▶ measured (where each begins and ends) ──▶ reading ──▶ over
  *
- * Ends may stand behind what can be read (markers of transactions): a partition whose reader is at
- * its end is over, too. */
+ * The end of a log may be after the last record that can be read (markers of transactions): a
+ * partition whose reader has reached the end is over too. */
 #include "broker/kafka/kafka_peek.h"
 
 #include <assert.h>
@@ -18,11 +17,11 @@
 #include "broker/kafka/kafka_message.h"
 
 enum {
-    /* A cluster that says nothing for so long is away; shorter than what librdkafka waits itself
-     * (socket.timeout.ms), since its words for that are about something else. */
+    /* A cluster that is silent for so long is unreachable; shorter than librdkafka's own limit
+       (socket.timeout.ms), whose error names another cause. */
     KAFKA_PEEK_SILENCE_MS = 8 * 1000,
-    /* Following a pointer begins anew with each call, and is several questions: how long one waits
-     * doubles up to this while that is in vain. */
+    /* Following a pointer starts again with each call, and takes several requests: the time for it
+       doubles up to this while there is no answer. */
     KAFKA_PEEK_FOLLOW_MS = 4 * 1000,
 };
 
@@ -38,14 +37,14 @@ struct kafka_peek {
     struct kafka_url url;
     rd_kafka_t *client; /* NULL: not made */
     struct kafka_follow follow;
-    struct pointer_queue pointers; /* read, and not given: a pointer is to be followed */
+    struct pointer_queue pointers; /* read, and not returned yet: a pointer is to be followed */
     int64_t follow_ms;             /* … for so long in one call */
     struct err missed;             /* why pointers were left out; no text: none was */
     struct place *places;
     size_t place_count;     /* partitions; 0: not found yet */
     size_t measured, over;  /* of those */
-    struct mono last_heard; /* when something got on */
-    struct err last;        /* what a connection ended with */
+    struct mono last_heard; /* of the last progress */
+    struct err last;        /* the last error of a connection */
     bool down;              /* … and so did all the others */
 };
 
@@ -62,7 +61,8 @@ static void heard(struct kafka_peek *kafka) {
     kafka->down = false;
 }
 
-/* Nothing yet; or not any more. Why a broker was not reached says more than that time ran out. */
+/* TIMEOUT until the limit, then the error. Why a broker was not reached says more than that the
+ * time is over. */
 static enum status not_yet(const struct kafka_peek *kafka, struct err *err) {
     struct mono now = clock_now(kafka->clock).mono;
     bool over = kafka->down || kafka->last.status == STATUS_FORBIDDEN; /* and stays so */
@@ -92,7 +92,7 @@ static bool open_client(struct kafka_peek *kafka, struct err *err) {
         {"enable.auto.commit", "false"},
         {"enable.auto.offset.store", "false"},
         {"enable.partition.eof", "true"},
-        {"auto.offset.reset", "earliest"}, /* what was deleted meanwhile is passed over */
+        {"auto.offset.reset", "earliest"}, /* records that were deleted meanwhile are skipped */
         {"allow.auto.create.topics", "false"},
         {"queued.max.messages.kbytes", "16384"},
     };
@@ -166,7 +166,7 @@ static void end_place(struct kafka_peek *kafka, int32_t partition) {
     kafka->over++;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(list, kafka->url.topic.ptr, partition);
-    rd_kafka_pause_partitions(kafka->client, list); /* what came since is for the next pass */
+    rd_kafka_pause_partitions(kafka->client, list); /* later records belong to the next pass */
     rd_kafka_topic_partition_list_destroy(list);
 }
 
@@ -204,7 +204,7 @@ static enum status read_one(struct kafka_peek *kafka, int wait_ms, struct messag
     return status;
 }
 
-/* Until there are enough, or nothing more at hand. */
+/* Until there are enough, or librdkafka has no more. */
 static enum status read_some(struct kafka_peek *kafka, struct message **out, size_t max,
                              size_t *count, struct mono until, struct err *err) {
     enum status status = STATUS_OK;
@@ -216,14 +216,14 @@ static enum status read_some(struct kafka_peek *kafka, struct message **out, siz
         if (status == STATUS_OK && *count == 0 && left_ms(kafka, until) == 0)
             status = STATUS_TIMEOUT;
     }
-    if (*count > 0) /* what else there is to say is said next time */
+    if (*count > 0) /* further trouble is reported by the next call */
         return STATUS_OK;
     return status == STATUS_TIMEOUT ? not_yet(kafka, err) : status;
 }
 
 /* ---- pointers ---- */
 
-/* What stands before the first pointer is given; the rest waits until that is followed. */
+/* Records before the first pointer are returned; the rest waits until it is followed. */
 static size_t set_aside(struct kafka_peek *kafka, struct message *const *held, size_t count) {
     struct kafka_inflight_record *records = memory_array(count, sizeof *records);
     for (size_t i = 0; i < count; i++)
@@ -233,12 +233,11 @@ static size_t set_aside(struct kafka_peek *kafka, struct message *const *held, s
     return clear;
 }
 
-/* A letter without its message is shown to nobody: its pointer is left out. So that it hides
- * nothing that stands behind it, the pass goes on, and fails at its end. Others are tried once
- * then. */
+/* A pointer that cannot be followed is left out. So that it hides none of the records after it, the
+ * pass goes on, and fails at its end. Further pointers are tried once then. */
 static void leave_out(struct kafka_peek *kafka, const struct err *err) {
     int64_t silent_ms = clock_now(kafka->clock).mono.ms - kafka->last_heard.ms;
-    bool is_answer = err->status == STATUS_FORBIDDEN; /* until somebody allows it */
+    bool is_answer = err->status == STATUS_FORBIDDEN; /* until the permission is granted */
     if (!kafka->missed.text[0] && !is_answer && silent_ms < KAFKA_PEEK_SILENCE_MS)
         return;
     if (!kafka->missed.text[0])
@@ -267,7 +266,7 @@ static enum status follow(struct kafka_peek *kafka, struct message **out, size_t
     return *count > 0 ? STATUS_OK : STATUS_TIMEOUT;
 }
 
-/* Everything was given, but for what was left out. */
+/* Everything was returned, but for what was left out. */
 static enum status finish(const struct kafka_peek *kafka, struct err *err) {
     if (!kafka->missed.text[0])
         return STATUS_OK;
@@ -287,7 +286,7 @@ static struct mono until_of(const struct kafka_peek *kafka) {
     return mono_after(clock_now(kafka->clock).mono, PEEK_WAIT_MS);
 }
 
-/* Whoever may not look today may tomorrow: looking itself does no harm. */
+/* A missing permission may be granted later, so it is not FORBIDDEN. */
 static enum status harmless(enum status status) {
     return status == STATUS_FORBIDDEN ? STATUS_UNREACHABLE : status;
 }

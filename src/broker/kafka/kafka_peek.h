@@ -1,4 +1,4 @@
-/* kafka_peek: what stands in a topic, read without a group and without a commit (port/peek.h). */
+/* kafka_peek: a topic, read without a group and without a commit (port/peek.h). */
 #ifndef BROKER_KAFKA_PEEK_H
 #define BROKER_KAFKA_PEEK_H
 

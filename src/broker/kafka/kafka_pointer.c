@@ -5,7 +5,7 @@
 
 enum {
     SOURCE_MAX = 64 * 1024,
-    CLOCKS_MS = 5000, /* what clocks of brokers and producers may differ by */
+    CLOCKS_MS = 5000, /* tolerated difference between the clocks of brokers and producers */
 };
 
 /* As kafka_message.c ends the source of a record without a value. */
@@ -26,7 +26,7 @@ static bool read_number(const struct envelope *envelope, const char *name, uint6
     return bytes_u64(header(envelope, name), out) && *out <= most;
 }
 
-/* What Kafka would refuse as a name is asked for in vain, again and again. */
+/* A name that Kafka refuses would be asked for again and again. */
 static bool is_topic(struct bytes text) {
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -61,7 +61,7 @@ bool kafka_pointer_same_partition(const struct kafka_pointer *one,
 
 /* ---- following ---- */
 
-/* The pointer's source, with more in it. */
+/* The pointer's source with further members. */
 static struct bytes lengthen_source(const struct envelope *pointer, struct bytes origin,
                                     struct arena *arena) {
     char at[INSTANT_TEXT_SIZE];
@@ -98,15 +98,15 @@ static void put_headers_before(const struct envelope *pointer, struct message *r
     envelope->header_count += count;
 }
 
-/* Of a topic that was made again, another record stands there. Pointers are written by a broker
- * after their record died; a record's own time may be its producer's, whose clock may be ahead:
- * that is no reason to call it gone. */
+/* In a topic that was recreated, another record has that offset. A broker writes a pointer after
+ * its record died; the record's own time may be its producer's, whose clock may be ahead: that
+ * alone does not make it gone. */
 static bool is_younger(const struct envelope *record, const struct envelope *pointer) {
     return pointer->created_at.ms > WALL_NEVER.ms &&
            record->created_at.ms - CLOCKS_MS > pointer->created_at.ms;
 }
 
-/* The record's source, with why it may not be the one. */
+/* The record's source, with the reason why it may be another record. */
 static struct bytes doubt(const struct envelope *record, struct arena *arena) {
     char at[INSTANT_TEXT_SIZE];
     struct buf text, why;

@@ -1,8 +1,8 @@
 /* kafka_pointer: dead letters of share groups (KIP-1191) that were written without a copy of their
- * record: neither key nor value, and headers that say where the record stands (WIRE 1.3). Pure.
+ * record: neither key nor value, and headers with the coordinates of the record (WIRE 1.3). Pure.
  *
- * What comes out has the body, key, content type and created_at of the record, and the pointer's
- * headers with the record's behind them. Its id and source stay those of the pointer, which is the
+ * The result has the body, key, content type and created_at of the record, and the pointer's
+ * headers, followed by the record's. Its id and source stay those of the pointer, which is the
  * dead letter here; its source has more members, and "tombstone" no more:
  *   "dead_at"  when the pointer was written, where that is known
  *   "origin"   the record's own coordinates, as a source; with "gone": true and "why" where it
@@ -21,13 +21,13 @@ struct kafka_pointer {
     int64_t offset;
 };
 
-/* False: it is none; nor is one that was followed. */
+/* False: it is no pointer, or one that was followed. */
 bool kafka_pointer_read(const struct message *held, struct kafka_pointer *out);
 bool kafka_pointer_same_partition(const struct kafka_pointer *one,
                                   const struct kafka_pointer *other);
-/* The record, which stands for the pointer from now on; the pointer is freed. */
+/* The record takes the place of the pointer, which is freed. */
 struct message *kafka_pointer_become(struct message *pointer_take, struct message *record_take);
-/* There is no such record any more. MUST be a pointer. */
+/* The record no longer exists. MUST be a pointer. */
 void kafka_pointer_gone(struct message *pointer, const char *why);
 
 #endif

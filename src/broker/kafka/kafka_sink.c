@@ -17,9 +17,9 @@
 #define KAFKA_DELIVERY_MS "10000"
 
 enum {
-    KAFKA_SINK_SLEEP_MS = 1000, /* librdkafka wants to be polled now and then */
+    KAFKA_SINK_SLEEP_MS = 1000, /* librdkafka must be polled regularly */
     KAFKA_SINK_CLOSE_MS = 1000,
-    KAFKA_SINK_CONNECT_MS = 10000, /* when it is only tried out */
+    KAFKA_SINK_CONNECT_MS = 10000, /* for check --connect */
     KAFKA_SINK_NULLS_MAX = 2048,   /* names of headers that had no value */
 };
 
@@ -31,7 +31,7 @@ struct kafka_sink {
     struct connection_state state;
     rd_kafka_t *client; /* NULL: not made */
     bool broken;        /* librdkafka gave up on this client */
-    struct err last;    /* what a broker connection ended with */
+    struct err last;    /* the last error of a broker connection */
 };
 
 static struct kafka_sink *kafka_of(struct sink *sink) {
@@ -40,7 +40,7 @@ static struct kafka_sink *kafka_of(struct sink *sink) {
 
 /* ---- what becomes of an item ---- */
 
-/* One that the topic does not take is no trouble with the cluster. */
+/* A message that the topic refuses is no trouble with the cluster. */
 static void fail(struct kafka_sink *kafka, struct sink_item *item, const struct err *err) {
     if (err->status == STATUS_UNREACHABLE || err->status == STATUS_FORBIDDEN)
         connection_state_lost(&kafka->state, clock_now(kafka->thread.clock).mono, err);
@@ -60,7 +60,7 @@ static void on_delivered(rd_kafka_t *client, const rd_kafka_message_t *message, 
         return;
     }
     kafka_client_trouble(&kafka->url, message->err, NULL, &err);
-    /* Why a broker was not reached says more than that time ran out. */
+    /* Why a broker was not reached says more than that the time is over. */
     fail(kafka, item,
          err.status == STATUS_UNREACHABLE && kafka->last.text[0] ? &kafka->last : &err);
 }
@@ -84,7 +84,7 @@ static bool open_client(struct kafka_sink *kafka, struct err *err) {
     static const struct kafka_client_setting settings[] = {
         {"enable.idempotence", "true"},
         {"message.timeout.ms", KAFKA_DELIVERY_MS},
-        /* A topic that is unknown for so long is not there: */
+        /* A topic that is unknown for so long does not exist: */
         {"topic.metadata.propagation.max.ms", "3000"},
         {"message.max.bytes", "67108864"}, /* the topic has a limit of its own */
         {"queue.buffering.max.kbytes", "65536"},
@@ -126,7 +126,7 @@ struct destination {
     size_t null_count;
 };
 
-/* The dead letters of others may not say it: then it is the producer's to choose. */
+/* Dead letters of other systems may not name the partition: the producer chooses one then. */
 static bool read_partition(struct json origin, int32_t *out) {
     struct json member;
     int64_t number = RD_KAFKA_PARTITION_UA;
@@ -147,7 +147,7 @@ static void read_nulls(struct json origin, struct arena *arena, struct destinati
             json_string(walk.value, arena, &out->null_headers[out->null_count]) ? 1 : 0;
 }
 
-/* Where a message came from, as kafka_message.c wrote it. */
+/* The origin of a message, as kafka_message.c wrote it. */
 static bool read_origin(const struct sink_item *item, struct arena *arena,
                         struct destination *out) {
     struct json origin, member;
@@ -176,7 +176,7 @@ static bool is_null(const struct rule_header *header, const struct destination *
     return false;
 }
 
-/* What goes back goes as it came; elsewhere its content type is told. */
+/* A message that returns to its origin is unchanged; elsewhere a header names its content type. */
 static rd_kafka_headers_t *make_headers(const struct sink_item *item,
                                         const struct destination *to) {
     rd_kafka_headers_t *headers = rd_kafka_headers_new(item->header_count + 1);

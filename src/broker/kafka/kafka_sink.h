@@ -7,8 +7,8 @@
 
 /* INVALID: err says what is wrong with the URL. */
 enum status kafka_sink_check(struct bytes url, struct err *err);
-/* Whether something could be published there, as far as that shows without publishing. A topic that
- * is not there is not made by it, and is trouble. */
+/* Whether something could be published, found out without publishing. A missing topic is trouble,
+ * and is not created. */
 enum status kafka_sink_connect(const struct sink_options *options, struct err *err);
 /* Connects when there is something to publish. An item with an origin goes to the topic and
  * partition that it was consumed from. */

@@ -65,7 +65,8 @@ static bool source_drained(struct broker *broker) {
     return kafka_inflight_drained(&self(broker)->inflight);
 }
 
-/* What was read ahead stays at hand: the group keeps the partition for us either way. */
+/* Messages that were read ahead stay in flight: the group keeps the partition for us in any case.
+ */
 static void source_want(struct broker *broker, bool wanted) {
     struct kafka_source *source = self(broker);
     if (kafka_inflight_want(&source->inflight, wanted))
@@ -117,8 +118,8 @@ enum status kafka_source_check(struct bytes url, struct err *err) {
     return kafka_url_source(url, NULL, &parsed, err);
 }
 
-/* Two queues of one server may be members of one group. To a member that comes back the group gives
- * what it had: where that was another topic, it must not be the same one. */
+/* Two queues of one store may be members of one group. A member that returns gets the partitions
+ * that it had: for another topic it must be another member. */
 static const char *member_name(const struct broker_options *options, struct bytes topic,
                                struct arena *arena) {
     struct buf name;

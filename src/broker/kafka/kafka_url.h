@@ -1,5 +1,5 @@
-/* kafka_url: kafka://[USER:PASSWORD@]HOST[:PORT][,HOST…]/TOPIC?name=value&… with what Kafka makes
- * of it. Pure. */
+/* kafka_url: kafka://[USER:PASSWORD@]HOST[:PORT][,HOST…]/TOPIC?name=value&… as the Kafka adapter
+ * reads it. Pure. */
 #ifndef BROKER_KAFKA_URL_H
 #define BROKER_KAFKA_URL_H
 
@@ -23,13 +23,13 @@ struct kafka_url {
     /* A source's: */
     struct bytes group;
 
-    int64_t session_ms; /* how long the group waits for a member that is silent */
+    int64_t session_ms; /* the session timeout of the group */
 };
 
 /* Texts live in the arena (heap) and end in NUL. INVALID: err says what is wrong with it. */
 enum status kafka_url_source(struct bytes text, struct arena *arena, struct kafka_url *out,
                              struct err *err);
-/* A source's that is only looked at: it need not name a group. */
+/* A source's URL for peeking: it need not name a group. */
 enum status kafka_url_peek(struct bytes text, struct arena *arena, struct kafka_url *out,
                            struct err *err);
 enum status kafka_url_check_peek(struct bytes text, struct err *err);

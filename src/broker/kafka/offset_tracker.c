@@ -20,8 +20,8 @@ void offset_tracker_free(struct offset_tracker *tracker) {
 
 /* ---- lines ---- */
 
-/* Index of the first line at or above the offset. Mostly offsets follow one another, and it stands
- * as far behind the first line as they say. */
+/* Index of the first entry at or above the offset. Offsets are mostly consecutive, so that their
+ * difference from the first entry's is tried first. */
 static size_t lower_bound(const struct offset_entry *lines, size_t count, int64_t offset) {
     size_t low = 0, high = count;
     uint64_t behind = count > 0 ? (uint64_t)offset - (uint64_t)lines[0].offset : 0;
@@ -52,7 +52,8 @@ static struct offset_entry *find(struct offset_tracker *tracker, int64_t offset,
                              print);
 }
 
-/* Room for one more behind the last: what was trimmed at the front is used before more is got. */
+/* Makes room for one more entry at the end: entries that were trimmed at the front are used before
+ * more memory. */
 static void make_room(struct offset_tracker *tracker) {
     if (tracker->first + tracker->count < tracker->cap)
         return;
@@ -80,7 +81,7 @@ static void trim(struct offset_tracker *tracker) {
 
 /* ---- what is known from before ---- */
 
-/* Lines lie below what is left of the past, through which they were read. */
+/* Entries are below what is left of the past, through which they were read. */
 void offset_tracker_rewind(struct offset_tracker *tracker) {
     size_t all = tracker->count + tracker->past_count;
     size_t kept = all < OFFSET_TRACKER_MAX ? all : OFFSET_TRACKER_MAX;
@@ -100,8 +101,8 @@ static void pass(struct offset_tracker *tracker, size_t count) {
     tracker->past_count -= count;
 }
 
-/* What the past knows of the record. Lines below it are no longer in the partition; another record
- * at its offset means that the partition is another one, and that nothing is known of it. */
+/* What the past knows of the record. Entries below it are no longer in the partition; another
+ * record at its offset means that the partition was recreated, and that nothing is known of it. */
 static enum offset_state recall(struct offset_tracker *tracker, int64_t offset, uint64_t print) {
     pass(tracker, lower_bound(tracker->past + tracker->past_first, tracker->past_count, offset));
     if (tracker->past_count == 0 || tracker->past[tracker->past_first].offset != offset)
@@ -128,7 +129,7 @@ bool offset_tracker_full(const struct offset_tracker *tracker) {
 
 bool offset_tracker_read(struct offset_tracker *tracker, int64_t offset, uint64_t print) {
     assert(!offset_tracker_full(tracker));
-    if (offset < tracker->next) /* the partition was cut back, or is being read anew */
+    if (offset < tracker->next) /* the partition was truncated, or is being read again */
         offset_tracker_rewind(tracker);
     enum offset_state known = recall(tracker, offset, print);
     tracker->next = offset + 1;

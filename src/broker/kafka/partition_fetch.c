@@ -5,7 +5,7 @@
 
 enum {
     PARTITION_FETCH_YOUNG_MS = 5000, /* since a pointer was written */
-    PARTITION_FETCH_WHY_MAX = 400,   /* bytes of why a record is gone */
+    PARTITION_FETCH_WHY_MAX = 400,   /* bytes of the reason */
 };
 
 bool partition_fetch_done(const struct partition_fetch *fetch) {
@@ -57,7 +57,7 @@ void partition_fetch_missing(struct partition_fetch *fetch, const char *why) {
         gone(&fetch->wants[fetch->next++], why);
 }
 
-/* From the last one down: those inside stay to be read. */
+/* From the last one down: those inside the log are still to be read. */
 static void gone_from(struct partition_fetch *fetch, int64_t high) {
     char why[PARTITION_FETCH_WHY_MAX];
     say(fetch, why, "ends", high);
@@ -71,7 +71,7 @@ void partition_fetch_span(struct partition_fetch *fetch, int64_t low, int64_t hi
     gone_from(fetch, high);
 }
 
-/* Two pointers may tell of one record. */
+/* Two pointers may refer to one record. */
 void partition_fetch_take(struct partition_fetch *fetch, const rd_kafka_message_t *record) {
     partition_fetch_pass(fetch, record->offset);
     while (!partition_fetch_done(fetch) && partition_fetch_next(fetch) == record->offset) {

@@ -19,25 +19,26 @@ struct partition_fetch {
     struct kafka_want *wants; /* by offset */
     size_t count, next;       /* next: the first that was not answered */
     struct kafka_head head;   /* of its records' texts */
-    struct pool *pool;        /* of what records become; NULL: none */
+    struct pool *pool;        /* for the messages that records become; NULL: none */
     rd_kafka_topic_t *topic;
-    bool reading;   /* its records are on their way */
-    struct err err; /* what was last said instead of an answer */
+    bool reading;   /* reading has begun */
+    struct err err; /* the last error */
 };
 
 bool partition_fetch_done(const struct partition_fetch *fetch); /* all are answered */
 int64_t
 partition_fetch_next(const struct partition_fetch *fetch); /* the offset that is wanted next */
-/* One of those that are not answered was written just now, as far as clocks of two sides tell. */
+/* One of the unanswered pointers was written just now, as far as the clocks of two machines can
+ * tell. */
 bool partition_fetch_young(const struct partition_fetch *fetch, struct wall now);
 
 /* ---- answers ---- */
 
-/* It is not there: all are gone. */
+/* The partition does not exist: all records are gone. */
 void partition_fetch_missing(struct partition_fetch *fetch, const char *why);
-/* Those that are outside of the log, from low to before high, are gone. */
+/* Records outside of the log, which goes from low to before high, are gone. */
 void partition_fetch_span(struct partition_fetch *fetch, int64_t low, int64_t high);
-/* Reading has come to that offset, and gave nothing below it: those are gone. */
+/* Reading has reached that offset without a record below it: those below are gone. */
 void partition_fetch_pass(struct partition_fetch *fetch, int64_t offset);
 /* … and this record. */
 void partition_fetch_take(struct partition_fetch *fetch, const rd_kafka_message_t *record);

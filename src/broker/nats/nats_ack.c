@@ -2,7 +2,7 @@
 
 enum { TOKENS_MAX = 12, TOKENS_OLD = 9, TOKENS_NEW_LEAST = 11 };
 
-/* More than there is room for is 0, like none. */
+/* More tokens than there is room for count as none. */
 static size_t split(struct bytes text, struct bytes tokens[TOKENS_MAX]) {
     for (size_t count = 0; count < TOKENS_MAX;) {
         size_t end = bytes_find(text, BYTES("."));

@@ -1,5 +1,5 @@
-/* nats_ack: the reply subject of a message that JetStream delivered, which says where it stands and
- * is where it is acknowledged. Pure.
+/* nats_ack: the reply subject of a message that JetStream delivered. It has the coordinates of the
+ * message, and is the subject to acknowledge it on. Pure.
  *
  *   $JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<ns>.<pending>
  *   $JS.ACK.<domain>.<account>.<stream>.<consumer>.<delivered>.….<pending>[.<random>] */
@@ -15,7 +15,7 @@ struct nats_ack {
     uint64_t delivered; /* how often, this time included */
     uint64_t sequence;  /* in the stream */
     struct wall stored_at;
-    uint64_t pending; /* messages behind it */
+    uint64_t pending; /* messages after it */
 };
 
 /* Slices of `reply`. False: it is not such a subject. */

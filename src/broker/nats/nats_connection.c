@@ -10,9 +10,8 @@
 enum {
     SERVER_TEXT_MAX = 512,
     SUBJECT_MAX = 1024,
-    END_WAIT_MS =
-        1000,       /* between two looks at whether something has ended; the bell rings before */
-    NUDGE_MS = 500, /* after the library's own time for a server is over */
+    END_WAIT_MS = 1000, /* between two looks; the bell rings before */
+    NUDGE_MS = 500,     /* after the library's own limit for a server */
 };
 
 /* ---- the end of something that the library runs ---- */
@@ -37,7 +36,7 @@ void nats_end_await(struct nats_end *end, struct bell *bell) {
 
 /* ---- words ---- */
 
-/* What people can do something about; the library's own words for the rest. */
+/* Texts for people; the library's own for other errors. */
 static const struct {
     natsStatus status;
     const char *words;
@@ -115,8 +114,8 @@ static void on_closed(natsConnection *nc, void *arg) {
     nats_end_tell(&connection->end, connection->bell);
 }
 
-/* It does not reconnect by itself: whoever uses it has to hear of the end, and paces the tries. Nor
- * does it try servers that the one at hand knows of: each has a time of its own. */
+/* The library does not reconnect: its user is told of the end, and paces the tries. Nor does it try
+ * servers that the server announces: each host has its own time limit. */
 static natsStatus set_manners(natsOptions *options, struct nats_connection *connection) {
     natsStatus status = natsOptions_SetTimeout(options, connection->wait_ms);
     if (status == NATS_OK)
@@ -145,8 +144,8 @@ static bool set_options(natsOptions *options, struct nats_connection *connection
     return true;
 }
 
-/* The library has a limit for everything but the TLS handshake, which any server may ask for; it
- * ends with an error when what it waits for is interrupted. */
+/* The library has a time limit for everything but the TLS handshake, which any server may ask for;
+ * an interrupted wait ends it with an error. */
 static natsStatus connect_in_time(struct nats_connection *connection, natsOptions *options) {
     struct nudge nudge;
     natsStatus status = set_server(options, connection->host);
@@ -196,7 +195,7 @@ bool nats_connection_open(struct nats_connection *connection, const struct nats_
     return well;
 }
 
-/* The library tells of the end from a thread of its own, after the fact. */
+/* The library reports the end on a thread of its own, after the fact. */
 void nats_connection_close(struct nats_connection *connection) {
     if (!connection->nc)
         return;
@@ -266,7 +265,7 @@ static enum status ask_of_url(struct nats_connection *connection, struct buf *te
     return nats_connection_ask(connection, &question, arena, answer, err);
 }
 
-/* Who makes it is not told by the server. */
+/* The server's error does not say who creates consumers. */
 static enum status advise(const struct nats_connection *connection, enum status status,
                           struct err *err) {
     size_t len = strlen(err->text);

@@ -1,5 +1,5 @@
-/* nats_connection: a connection to NATS. Every wait has an end; what goes wrong is said in words
- * for people. One thread's, except where said. */
+/* nats_connection: a connection to NATS. Every wait is bounded; errors are texts for people. Used
+ * by one thread, except where stated. */
 #ifndef BROKER_NATS_CONNECTION_H
 #define BROKER_NATS_CONNECTION_H
 
@@ -12,7 +12,7 @@
 
 enum {
     NATS_WAIT_MS = 5000, /* for a connection, and for the answer to a question */
-    NATS_PING_MS = 5000, /* two without an answer are the end */
+    NATS_PING_MS = 5000, /* two without an answer end the connection */
     NATS_PINGS_MAX = 2,
     NATS_FLUSH_TIMEOUT_MS = 2000,
 };
@@ -20,20 +20,20 @@ enum {
 /* Set by a thread of the library when it has ended something of ours. */
 struct nats_end {
     atomic_bool ended;
-    atomic_bool left; /* and touches nothing of ours any more */
+    atomic_bool left; /* and no longer touches anything of ours */
 };
 
 struct nats_connection {
     natsConnection *nc; /* NULL: not open */
     const struct nats_url *url;
     const struct url_host *host; /* the last that was tried */
-    const atomic_bool *closing;  /* no other is tried then; NULL: it cannot be */
+    const atomic_bool *closing;  /* then no other host is tried; NULL: never */
     struct bell *bell;           /* rung when it ends by itself */
-    int64_t wait_ms;             /* the longest, for a server */
+    int64_t wait_ms;             /* time limit for each server */
     struct nats_end end;
 };
 
-/* A question to JetStream. */
+/* A request to JetStream's API. */
 struct nats_question {
     struct bytes domain; /* empty: the server's own */
     const char *text;    /* such as CONSUMER.INFO.ORDERS.pricing */
@@ -50,16 +50,16 @@ void nats_end_await(struct nats_end *end, struct bell *bell);
  * `wait_ms`. The URL and the bell must outlive the connection. False: err says why, of the last. */
 bool nats_connection_open(struct nats_connection *connection, const struct nats_url *url,
                           struct bell *bell, int64_t wait_ms, struct err *err);
-/* Nothing when it is not open. None of our functions is called from the library's threads
+/* Does nothing when it is not open. None of our functions is called from the library's threads
  * afterwards. */
 void nats_connection_close(struct nats_connection *connection);
 
-/* What the library answered, as true or as words about what was being done. */
+/* False: `status` is an error, and err says what was being done. */
 bool nats_connection_did(struct nats_connection *connection, natsStatus status, const char *doing,
                          struct err *err);
-/* The answer to a question is a JSON object that lives in the arena. NOT_FOUND: the server knows no
- * such thing. UNREACHABLE: anything else. err says why, in the server's own words where it has
- * some. From any thread while the connection is open. */
+/* The answer to a request is a JSON object that lives in the arena. NOT_FOUND: the stream, consumer
+ * or message does not exist. UNREACHABLE: anything else. err has the server's own text where there
+ * is one. May be called from any thread while the connection is open. */
 enum status nats_connection_ask(struct nats_connection *connection,
                                 const struct nats_question *question, struct arena *arena,
                                 struct json *answer, struct err *err);
@@ -68,11 +68,11 @@ enum status nats_connection_ask_consumer(struct nats_connection *connection, str
                                          struct json *answer, struct err *err);
 enum status nats_connection_ask_stream(struct nats_connection *connection, struct arena *arena,
                                        struct json *answer, struct err *err);
-/* UNREACHABLE: the answer is not what was asked for. */
+/* UNREACHABLE: the answer is not as expected. */
 enum status nats_connection_odd(struct nats_connection *connection, struct err *err);
-/* The words of an answer of JetStream that is an error; false: it is none. */
+/* The text of an answer of JetStream that is an error; false: it is none. */
 bool nats_connection_refused(struct json answer, struct arena *arena, struct bytes *words);
-/* The subject of a question to JetStream in a domain (empty: the server's own). */
+/* The subject of a request to JetStream in a domain (empty: the server's own). */
 void nats_connection_subject(struct bytes domain, const char *question, struct buf *out);
 
 #endif

@@ -9,7 +9,7 @@ static int64_t number_of(struct json object, const char *name, int64_t otherwise
     return given ? number : otherwise;
 }
 
-/* A backoff stands in for ack_wait, one delay for each delivery. */
+/* A backoff replaces ack_wait, with one delay for each delivery. */
 static int64_t ack_wait_ms(struct json config) {
     struct json backoff;
     int64_t shortest = number_of(config, "ack_wait", (int64_t)ACK_WAIT_MS * NS_PER_MS), ns;

@@ -1,4 +1,5 @@
-/* nats_consumer: what JetStream says of a consumer (the answer to CONSUMER.INFO). Pure. */
+/* nats_consumer: the configuration and state of a JetStream consumer (the answer to CONSUMER.INFO).
+ * Pure. */
 #ifndef BROKER_NATS_CONSUMER_H
 #define BROKER_NATS_CONSUMER_H
 
@@ -6,8 +7,8 @@
 
 struct nats_consumer {
     int64_t pending;        /* messages that were not delivered yet */
-    int64_t ack_pending;    /* those that were, and are not acknowledged */
-    int64_t ack_wait_ms;    /* the shortest time after which one of these is delivered again */
+    int64_t ack_pending;    /* delivered and not acknowledged */
+    int64_t ack_wait_ms;    /* the shortest time until redelivery */
     int64_t max_batch;      /* of one pull; 0: no limit … */
     int64_t max_expires_ns; /* … nor of its time */
 };

@@ -1,4 +1,4 @@
-/* nats_coordinates: where a message of JetStream is, as envelopes say it. Pure. */
+/* nats_coordinates: the coordinates of a JetStream message, as envelopes have them. Pure. */
 #ifndef BROKER_NATS_COORDINATES_H
 #define BROKER_NATS_COORDINATES_H
 
@@ -9,8 +9,8 @@
 struct nats_coordinates {
     struct bytes stream;
     struct bytes consumer; /* which delivered it; empty: none did */
-    struct bytes subject;  /* empty: it is not known */
-    struct bytes typed;    /* the header that says its content type; empty: none does */
+    struct bytes subject;  /* empty: unknown */
+    struct bytes typed;    /* the header with its content type; empty: none */
     uint64_t sequence;     /* in the stream */
     uint64_t delivered;    /* how often, this time included; 0: never */
 };

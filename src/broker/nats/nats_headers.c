@@ -42,7 +42,7 @@ void nats_headers_add(struct nats_headers *headers, struct bytes name, struct by
     envelope->headers = headers->out;
 }
 
-/* What a letter was sent with, so that the server tells a second copy of it. */
+/* The header that a letter was sent with, by which the server recognises a second copy. */
 static bool is_ours(struct bytes name) {
     return bytes_eq_nocase(name, BYTES("Nats-Msg-Id"));
 }

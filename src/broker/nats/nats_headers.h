@@ -1,13 +1,13 @@
-/* nats_headers: a message's headers on their way into an envelope. Pure.
+/* nats_headers: converts a message's headers to an envelope's. Pure.
  *
- * Content-Type and the key that a message of ours has are not headers there. How the first was
- * written is remembered, for the way back. */
+ * Content-Type and the key of a message that impound published are not headers there. The spelling
+ * of the former is kept, for publishing the message again. */
 #ifndef BROKER_NATS_HEADERS_H
 #define BROKER_NATS_HEADERS_H
 
 #include "core/message.h"
 
-/* The header in which a message's key travels. */
+/* The header with a message's key. */
 #define NATS_HEADERS_KEY "impound-key"
 
 struct nats_headers {

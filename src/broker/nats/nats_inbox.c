@@ -22,7 +22,7 @@ bool nats_inbox_open(struct nats_inbox *inbox, struct nats_connection *connectio
     if (status == NATS_OK) {
         status = natsSubscription_SetOnCompleteCB(inbox->subscription, on_end, inbox);
         if (status != NATS_OK)
-            nats_end_tell(&inbox->end, inbox->bell); /* nobody else would */
+            nats_end_tell(&inbox->end, inbox->bell); /* the callback will not */
     }
     return nats_connection_did(connection, status, "subscribe", err);
 }

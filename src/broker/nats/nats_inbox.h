@@ -1,5 +1,5 @@
-/* nats_inbox: a subject of our own on which answers come. One thread's; the answers come on a
- * thread of the library's. */
+/* nats_inbox: a subject of our own for answers. Used by one thread; the answers come on a thread of
+ * the library's. */
 #ifndef BROKER_NATS_INBOX_H
 #define BROKER_NATS_INBOX_H
 
@@ -12,8 +12,8 @@ struct nats_inbox {
     struct nats_end end; /* nothing comes any more */
 };
 
-/* What comes to NAME.anything is given to `take`, which destroys it. False: err says why;
- * close it in any case. */
+/* Messages to NAME.anything are given to `take`, which destroys them. False: err says why; close it
+ * in any case. */
 bool nats_inbox_open(struct nats_inbox *inbox, struct nats_connection *connection,
                      natsMsgHandler take, void *arg, struct err *err);
 /* What is on its way is taken first; then `take` is not called any more. Nothing when it is closed.

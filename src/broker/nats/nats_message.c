@@ -104,7 +104,7 @@ static natsStatus add_header(natsMsg *message, struct bytes name, struct bytes v
     return natsMsgHeader_Add(message, arena_cstr(arena, name), arena_cstr(arena, value));
 }
 
-/* What goes back has the header that it came with, or none. */
+/* A message that returns to its origin has the header that it came with, or none. */
 static struct bytes type_header(const struct sink_item *item, struct arena *arena) {
     return item->origin.len ? origin_text(item->origin, NATS_COORDINATES_TYPED, arena)
                             : BYTES("Content-Type");

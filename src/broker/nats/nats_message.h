@@ -1,4 +1,4 @@
-/* nats_message: what JetStream delivers as a message of ours. */
+/* nats_message: a JetStream delivery as a message, and an item as a NATS message. */
 #ifndef BROKER_NATS_MESSAGE_H
 #define BROKER_NATS_MESSAGE_H
 
@@ -7,8 +7,8 @@
 #include "broker/common/inflight.h"
 #include "port/sink.h"
 
-/* A delivery with the subject of its acknowledgement. Its id is STREAM:SEQUENCE. NULL: it is not
- * from JetStream. */
+/* A delivery with the subject to acknowledge it on. Its id is STREAM:SEQUENCE. NULL: it is not from
+ * JetStream. */
 struct delivery *nats_message_read(natsMsg *message);
 
 /* An item to publish, with its stamp for the server to know it again; the caller destroys it. Where

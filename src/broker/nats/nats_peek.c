@@ -42,7 +42,7 @@ static enum status read_span(struct nats_peek *nats, struct err *err) {
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-/* A server may let us in and have no JetStream: the next has. */
+/* A server may accept us and have no JetStream: the next is tried. */
 static enum status open_pass(struct nats_peek *nats, struct err *err) {
     if (nats->connection.nc)
         return STATUS_OK;
@@ -63,7 +63,8 @@ static enum status nats_begin(struct peek *peek, struct err *err) {
 
 /* ---- reading ---- */
 
-/* What cannot be followed is as it is: others are behind it. */
+/* An advisory that cannot be followed is returned as it is, so that it does not hide the messages
+ * after it. */
 static void describe(struct nats_peek *nats, const struct nats_stored *stored,
                      struct message *held) {
     struct nats_coordinates coordinates = {.stream = nats->url.stream,
@@ -76,7 +77,7 @@ static void describe(struct nats_peek *nats, const struct nats_stored *stored,
     nats_pointer_follow(&nats->connection, stored->subject, held, &err);
 }
 
-/* NULL with OK: that was the last. */
+/* NULL with OK: there are no more. */
 static enum status read_one(struct nats_peek *nats, struct message **out, struct err *err) {
     struct nats_fetch fetch = {.domain = nats->url.domain,
                                .stream = nats->url.stream,
@@ -99,7 +100,7 @@ static enum status read_one(struct nats_peek *nats, struct message **out, struct
     return STATUS_OK;
 }
 
-/* What was read before trouble is given; the trouble is met again. */
+/* Messages that were read before an error are returned; the next call meets the error again. */
 static enum status nats_next(struct peek *peek, struct message **out, size_t max, size_t *count,
                              struct err *err) {
     struct nats_peek *nats = self(peek);

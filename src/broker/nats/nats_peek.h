@@ -1,9 +1,9 @@
-/* nats_peek: a stream of NATS JetStream, read without taking.
+/* nats_peek: a stream of NATS JetStream, read without consuming.
  *
- * Messages are got by their sequences, so that no consumer hears of it. What the URL's
- * consumer has acknowledged or leaves out is not read; one that does not exist yet has acknowledged
- * nothing, and there need be none. Advisories are followed (nats_pointer.h), except those whose
- * server cannot be asked. */
+ * Messages are read by their sequences, which changes nothing at any consumer. Messages that the
+ * URL's consumer has acknowledged or that its filter excludes are left out; the URL need not name a
+ * consumer, and the consumer need not exist. Advisories are followed (nats_pointer.h), except those
+ * whose server cannot be asked. */
 #ifndef BROKER_NATS_PEEK_H
 #define BROKER_NATS_PEEK_H
 

@@ -28,7 +28,7 @@ static void lengthen_source(struct message *held, const struct nats_coordinates 
     buf_free(&text);
 }
 
-/* What the message had stands for what the advisory had. */
+/* The properties of the message replace those of the advisory. */
 static void become(struct message *held, const struct message *original) {
     struct arena *arena = &held->arena;
     struct envelope *to = &held->envelope;

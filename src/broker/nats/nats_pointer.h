@@ -1,8 +1,8 @@
-/* nats_pointer: advisories that were captured in a stream, followed to the messages that they tell
- * of.
+/* nats_pointer: follows advisories that were captured in a stream to the messages that they refer
+ * to.
  *
- * What comes out has the body, headers, key, content type and created_at of the message that was
- * given up. Its id and source stay those of the advisory, which is the dead letter here; its source
+ * The result has the body, headers, key, content type and created_at of the message that was given
+ * up. Its id and source stay those of the advisory, which is the dead letter here; its source
  * has two members more:
  *   "origin"    the message's own coordinates, as a source; with "gone": true and without "subject"
  *               where it was deleted before it could be read. The body is then empty

@@ -1,8 +1,8 @@
 /* All of a batch is sent, each item with a reply subject of its own, then the answers are read. The
- * server answers when a stream has it; where none listens on the subject, it says so.
+ * server answers when a stream has stored the message, or that no stream has the subject.
  *
- * An item that failed may be there all the same; published again, its Nats-Msg-Id keeps it from
- * being there twice. */
+ * A message that failed may have been stored all the same; when it is published again, the server
+ * drops the duplicate by its Nats-Msg-Id. */
 #include "broker/nats/nats_sink.h"
 
 #include <assert.h>
@@ -18,7 +18,7 @@
 
 enum {
     NATS_CONFIRM_TIMEOUT_MS = 10000,
-    NATS_LOOK_MS = 200, /* between looks at whether the connection is there */
+    NATS_LOOK_MS = 200, /* between checks of the connection */
     NATS_REPLY_MAX = 256,
 };
 
@@ -26,13 +26,13 @@ struct nats_sink {
     struct sink_thread thread;
     struct nats_url url;
     struct mailbox answers;
-    struct bell bell; /* the connection's: slept on only while it is closed */
+    struct bell bell; /* the connection's: waited for only while it closes */
 
     /* The thread's own. */
     struct nats_connection connection;
     struct connection_state state;
     struct nats_inbox inbox; /* answers come to its NAME.<number> */
-    uint64_t last_number;    /* of what was published */
+    uint64_t last_number;    /* of the last item that was published */
 };
 
 /* One answer that came. */
@@ -69,7 +69,7 @@ static void on_answer(natsConnection *nc, natsSubscription *subscription, natsMs
     mailbox_post(&nats->answers, &reply->mail);
 }
 
-/* Answers that come too late are to what has failed. */
+/* Late answers belong to items that have failed. */
 static void drop_answers(struct nats_sink *nats) {
     for (struct mail *mail = mailbox_take(&nats->answers), *next; mail; mail = next) {
         struct nats_reply *reply = CONTAINER_OF(mail, struct nats_reply, mail);
@@ -117,7 +117,7 @@ static void answer(struct nats_group *group, struct nats_shipment *shipment) {
     group->open--;
 }
 
-/* An item that cannot be sent is answered here; what else goes wrong is the connection's. */
+/* An item that cannot be sent is answered here; other errors end the connection. */
 static bool send_one(struct nats_sink *nats, struct nats_group *group,
                      struct nats_shipment *shipment, struct err *err) {
     char reply[NATS_REPLY_MAX];
@@ -264,8 +264,8 @@ enum status nats_sink_check(struct bytes url, struct err *err) {
     return nats_url_sink(url, NULL, &parsed, err);
 }
 
-/* Who may publish need not be allowed to look. The question is not answered then; that it may not
- * be asked is said beside it. */
+/* A user who may publish need not be allowed to look up streams. The check is left out then, and
+ * err says so. */
 static bool look_refused(struct nats_connection *connection, struct err *err) {
     const char *words = NULL;
     if (natsConnection_GetLastError(connection->nc, &words) != NATS_NOT_PERMITTED)

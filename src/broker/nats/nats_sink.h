@@ -6,8 +6,8 @@
 
 /* INVALID: err says what is wrong with the URL. */
 enum status nats_sink_check(struct bytes url, struct err *err);
-/* Whether something could be published there, as far as that shows without publishing. OK with
- * words in err: these say what could not be looked at. */
+/* Whether something could be published, found out without publishing. OK with a text in err: that
+ * could not be found out. */
 enum status nats_sink_connect(const struct sink_options *options, struct err *err);
 /* Connects when there is something to publish. An item with an origin goes to the subject that it
  * came with. */

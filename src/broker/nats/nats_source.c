@@ -1,10 +1,10 @@
-/* One thread owns the connection: it asks, acknowledges and renews. Messages come on a thread of
+/* One thread owns the connection: it pulls, acknowledges and renews. Messages arrive on a thread of
  * the library's, which only puts them in flight.
  *
- * A pull lapses by itself after a second, so that little comes once nothing is wanted any more. A
- * message stays acknowledgeable over connections, so that deliveries stay in flight. Giving
- * back costs a message one delivery of those that it has: what was fetched stays at hand through a
- * short pause or an open breaker, and goes back after NATS_HOLD_MS. */
+ * A pull expires after a second, so that little arrives once messages are no longer wanted. A
+ * message can be acknowledged on a later connection, so that deliveries stay in flight when one
+ * ends. Giving a message back costs one of its deliveries: fetched messages stay in flight through
+ * a short pause or an open breaker, and go back after NATS_HOLD_MS. */
 #include "broker/nats/nats_source.h"
 
 #include <assert.h>
@@ -23,14 +23,15 @@
 #include "broker/common/source_thread.h"
 
 enum {
-    NATS_AT_HAND = 512,    /* messages fetched and asked for that nobody received yet, at most */
-    NATS_PULL_LEAST = 128, /* fewer are only asked for when none is */
+    NATS_AT_HAND =
+        512, /* messages fetched or asked for that the engine has not received, at most */
+    NATS_PULL_LEAST = 128, /* fewer are asked for only while no pull is open */
     NATS_PULL_EXPIRES_MS = 1000,
-    NATS_PULL_LATE_MS = 1000, /* after which a pull that did not say that it is over is */
+    NATS_PULL_LATE_MS = 1000, /* after which a pull without an end counts as ended */
     NATS_ASK_MS = 1000,       /* between questions for the number of messages that wait */
-    NATS_HOLD_MS = 60000,     /* unwanted for so long, what was fetched goes back */
+    NATS_HOLD_MS = 60000,     /* after which unwanted messages go back */
     NATS_RENEW_LEAST_MS = 50,
-    NATS_RENEWS = 3, /* in the time after which the server gives a message again */
+    NATS_RENEWS = 3, /* renewals in the time after which the server redelivers */
     NATS_QUESTION_MAX = 2 * NATS_URL_NAME_MAX + 64,
     NATS_NS_PER_MS = 1000000,
 };
@@ -40,18 +41,18 @@ struct nats_source {
     struct nats_url url;
     struct inflight inflight;
     struct ahead ahead;
-    struct returns returns; /* what went back: its deliveries are not held against it */
+    struct returns returns; /* deliveries that returns caused do not count */
 
     /* Shared with the library's thread. */
     _Atomic int64_t asked; /* messages that pulls may still bring */
-    atomic_bool look;      /* the server said something of the consumer: ask */
-    atomic_bool refused;   /* a pull was not taken */
-    atomic_bool told;      /* the engine was rung for, and has not looked yet */
+    atomic_bool look;      /* the server reported a change of the consumer: ask */
+    atomic_bool refused;   /* a pull was refused */
+    atomic_bool told;      /* the engine was notified, and has not looked yet */
 
     /* The thread's own. */
     struct nats_connection connection;
     struct nats_inbox inbox;
-    bool fetching; /* messages are wanted, as far as was seen */
+    bool fetching; /* messages are wanted, as last seen */
     struct mono ask_at, renew_at, pull_late_at, unwanted_at;
     int64_t renew_ms;
     int64_t pull_max, pull_ns; /* messages and time of one pull, as the consumer allows */
@@ -63,7 +64,7 @@ static struct nats_source *self(struct broker *broker) {
 
 /* ---- what comes ---- */
 
-/* The end of a pull, or news of the consumer. */
+/* The end of a pull, or a change of the consumer. */
 static void take_status(struct nats_source *nats, natsMsg *message, const char *status) {
     const char *text = NULL;
     uint64_t left;
@@ -80,7 +81,7 @@ static void take_status(struct nats_source *nats, natsMsg *message, const char *
         atomic_store(&nats->look, true);
 }
 
-/* An advisory that cannot be followed now comes again: nobody acknowledges it. */
+/* An advisory that cannot be followed now is redelivered: it is not acknowledged. */
 static void put(struct nats_source *nats, const char *subject, struct delivery *delivery) {
     struct err err;
     returns_deduct(&nats->returns, delivery->held);
@@ -117,7 +118,7 @@ static int64_t within(int64_t limit, int64_t ours) {
     return limit > 0 && limit < ours ? limit : ours;
 }
 
-/* What was given and is not acknowledged waits, too, unless it is here: it comes again. */
+/* Deliveries to other clients that are not acknowledged are lag too: they may be redelivered. */
 static bool read_consumer(struct nats_source *nats, struct json info, struct err *err) {
     struct nats_consumer consumer;
     if (nats_consumer_read(info, &consumer, err) != STATUS_OK)
@@ -133,8 +134,8 @@ static bool read_consumer(struct nats_source *nats, struct json info, struct err
     return true;
 }
 
-/* Also says that stream or consumer are missing, and that all that was acknowledged before has
- * arrived: the server reads one thing after the other. */
+/* Also finds out that the stream or consumer is missing, and that earlier acknowledgements have
+ * arrived: the server handles one message after the other. */
 static bool ask_consumer(struct nats_source *nats, struct mono now, struct err *err) {
     struct arena arena;
     struct json info;
@@ -273,7 +274,7 @@ static void sleep_until(struct nats_source *nats, struct mono until) {
     bell_wait(&nats->thread.bell, -1, until.ms - clock_now(nats->thread.clock).mono.ms);
 }
 
-/* What was said and perhaps not heard is said again. */
+/* Acknowledgements that may not have arrived are sent again. */
 static void give_up_connection(struct nats_source *nats, const struct err *err) {
     nats_inbox_close(&nats->inbox);
     nats_connection_close(&nats->connection);
@@ -323,7 +324,8 @@ static void work(struct nats_source *nats, struct mono now) {
         give_up_connection(nats, &err);
 }
 
-/* A pull whose inbox is gone would still be given messages for a while, which nobody gets. */
+/* A pull whose inbox is gone would be served for a while, and its messages lost until redelivery.
+ */
 static void await_pulls(struct nats_source *nats) {
     while (nats->connection.nc && !atomic_load(&nats->connection.end.ended) &&
            atomic_load(&nats->asked) > 0 &&
@@ -331,7 +333,7 @@ static void await_pulls(struct nats_source *nats) {
         sleep_until(nats, nats->pull_late_at);
 }
 
-/* What nobody will settle any more is given to whoever asks next. */
+/* Messages that will not be settled any more go back to the next consumer that asks. */
 static void say_goodbye(struct broker *broker) {
     struct nats_source *nats = self(broker);
     struct err err;
@@ -355,7 +357,7 @@ static const struct source_thread_work thread_work = {"nats-source", turn, say_g
 
 /* ---- the outside ---- */
 
-/* What was received leaves room for more. Whatever comes from here on is rung for. */
+/* Received messages leave room for more. Every message after this is notified again. */
 static size_t receive(struct broker *broker, struct instant now, struct message **out, size_t max) {
     atomic_store(&self(broker)->told, false);
     size_t count = source_thread_receive(broker, now, out, max);

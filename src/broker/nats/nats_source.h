@@ -1,8 +1,8 @@
 /* nats_source: a durable pull consumer of NATS JetStream as a source.
  *
- * What is at hand or under way is renewed (+WPI) before the server would give it to somebody else,
- * what succeeded is acknowledged (+ACK), what died is terminated (+TERM), and what nobody needs
- * here any more is given back (-NAK), with the rest of its delay. */
+ * Messages in flight are renewed (+WPI) before the server would redeliver them, successes are
+ * acknowledged (+ACK), dead letters terminated (+TERM), and unwanted messages given back (-NAK),
+ * with the rest of their delay. */
 #ifndef BROKER_NATS_SOURCE_H
 #define BROKER_NATS_SOURCE_H
 

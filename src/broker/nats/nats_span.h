@@ -1,4 +1,4 @@
-/* nats_span: what of a stream a look at it reads. Pure. */
+/* nats_span: the sequences of a stream that a peek reads. Pure. */
 #ifndef BROKER_NATS_SPAN_H
 #define BROKER_NATS_SPAN_H
 
@@ -9,10 +9,10 @@ struct nats_span {
     struct bytes filter; /* of subjects; in the arena */
 };
 
-/* From the answer to STREAM.INFO. False: it does not say. */
+/* From the answer to STREAM.INFO. False: it has none. */
 bool nats_span_of_stream(struct json info, struct nats_span *out);
-/* Without what the consumer has acknowledged and what it leaves out: the answer to CONSUMER.INFO.
- */
+/* Leaves out what the consumer has acknowledged and what its filter excludes: from the answer to
+ * CONSUMER.INFO. */
 void nats_span_for_consumer(struct json info, struct arena *arena, struct nats_span *span);
 
 #endif

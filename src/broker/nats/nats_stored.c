@@ -4,9 +4,9 @@
 #include "base/content.h"
 #include "broker/nats/nats_headers.h"
 
-enum { DATA_MAX = 128 * 1024 * 1024 }; /* more than a server can be told to take */
+enum { DATA_MAX = 128 * 1024 * 1024 }; /* more than a server can be configured to accept */
 
-/* Empty and missing are one: the server leaves out what has no bytes. */
+/* An empty field is like a missing one: the server leaves out empty fields. */
 static bool read_data(struct json message, const char *name, struct arena *arena,
                       struct bytes *out) {
     struct json member;
@@ -28,7 +28,7 @@ static bool read_facts(struct json message, struct arena *arena, struct nats_sto
     struct bytes name, at;
     if (!json_get(message, "subject", &subject) || !json_string(subject, arena, &name))
         return false;
-    out->subject = arena_dup(arena, name); /* the answer may go before the message does */
+    out->subject = arena_dup(arena, name); /* the answer may be freed before the message */
     return name.len > 0 && json_get(message, "seq", &sequence) &&
            bytes_u64(sequence.text, &out->sequence) && json_get(message, "time", &time) &&
            json_string(time, arena, &at) && wall_parse(at, &out->at);

@@ -24,8 +24,8 @@ struct nats_fetch {
     struct bytes filter; /* not empty: the first one from there on whose subject matches */
 };
 
-/* NOT_FOUND: the server says that there is none; err has its words. Anything else: it could not be
- * asked. */
+/* NOT_FOUND: there is no such message; err has the server's text. Anything else: the server could
+ * not be asked. */
 enum status nats_stored_fetch(struct nats_connection *connection, const struct nats_fetch *fetch,
                               struct message **held, struct nats_stored *stored, struct err *err);
 

@@ -2,7 +2,7 @@
 
 /* ---- what ---- */
 
-/* Names stand between the dots of subjects, so that they have none, nor wildcards. */
+/* Names are tokens of subjects, so that they have no dots and no wildcards. */
 bool nats_url_is_name(struct bytes text) {
     for (size_t i = 0; i < text.len; i++)
         if ((unsigned char)text.ptr[i] <= ' ' || text.ptr[i] == '.' || text.ptr[i] == '*' ||

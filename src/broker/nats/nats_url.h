@@ -1,5 +1,5 @@
-/* nats_url: nats://[USER:PASSWORD@ | TOKEN@]HOST[:PORT][,HOST…]?name=value&… with what NATS
- * JetStream makes of it. Pure. */
+/* nats_url: nats://[USER:PASSWORD@ | TOKEN@]HOST[:PORT][,HOST…]?name=value&… as the NATS adapter
+ * reads it. Pure. */
 #ifndef BROKER_NATS_URL_H
 #define BROKER_NATS_URL_H
 
@@ -17,19 +17,19 @@ struct nats_url {
     size_t host_count;
     struct bytes user, password;      /* ptr NULL: none; a user alone is a token */
     struct bytes ca_file;             /* tls: `ca=`, a PEM file; empty: the system's */
-    struct bytes cert_file, key_file; /* tls: who we are; empty: we do not say */
+    struct bytes cert_file, key_file; /* tls: the client certificate; empty: none */
     struct bytes creds_file;          /* `creds=`: a user's JWT and seed; empty: none */
     struct bytes domain;              /* of JetStream; empty: the server's own */
     struct bytes stream, consumer;    /* a source's */
     struct bytes subject;             /* a sink's */
 };
 
-/* Whether it can stand between the dots of a subject, and so be a stream's name or the like. */
+/* Whether it can be a token of a subject, and so the name of a stream, a consumer or a domain. */
 bool nats_url_is_name(struct bytes text);
 /* Texts live in the arena (heap) and end in NUL. INVALID: err says what is wrong with it. */
 enum status nats_url_source(struct bytes text, struct arena *arena, struct nats_url *out,
                             struct err *err);
-/* A source's that is only looked at: it need not name a consumer. */
+/* A source's URL for peeking: it need not name a consumer. */
 enum status nats_url_peek(struct bytes text, struct arena *arena, struct nats_url *out,
                           struct err *err);
 enum status nats_url_check_peek(struct bytes text, struct err *err);

@@ -40,8 +40,8 @@ bool rabbit_batch_open(struct rabbit_batch *batch, struct err *err) {
            rabbit_batch_ask(batch, err);
 }
 
-/* Each consumer has a name of its own: to a quorum queue, one of the same name is the one before,
- * with all that it has. */
+/* Each consumer has a tag of its own: a quorum queue takes a consumer with the tag of an earlier
+ * one for that one, with all its deliveries. */
 bool rabbit_batch_begin(struct rabbit_batch *batch, uint64_t count, struct err *err) {
     amqp_connection_state_t state = batch->connection.state;
     batch->open = count;

@@ -1,6 +1,6 @@
-/* rabbit_batch: a queue of RabbitMQ, read by one consumer after the other. Each may have so many
- * messages and is cancelled then: what was given is known to the last one, and nothing more comes
- * until the next begins. Nothing is acknowledged here. One thread's. */
+/* rabbit_batch: a queue of RabbitMQ, read by one consumer after the other. Each consumer is
+ * cancelled after a fixed number of messages: the last delivery tag is known then, and nothing more
+ * comes until the next consumer begins. Nothing is acknowledged here. Used by one thread. */
 #ifndef BROKER_RABBIT_BATCH_H
 #define BROKER_RABBIT_BATCH_H
 
@@ -19,22 +19,22 @@ struct rabbit_batch {
     struct rng rng;
     struct rabbit_connection connection;
     uint64_t ready; /* messages that wait, as last asked */
-    uint64_t open;  /* how many the present consumer may still have; 0: there is none */
+    uint64_t open;  /* how many more the present consumer may get; 0: there is none */
     unsigned count; /* consumers so far */
-    uint64_t last;  /* delivery tag that was read: the channel counts them from 1 */
+    uint64_t last;  /* the last delivery tag that was read: the channel counts them from 1 */
     char tag[RABBIT_BATCH_TAG_SIZE]; /* of the present consumer */
 };
 
 /* The URL was checked. */
 void rabbit_batch_init(struct rabbit_batch *batch, const struct broker_options *options);
-/* Hangs up. Says good-bye first when `politely`. */
+/* Closes the connection; with `politely`, by the protocol's handshake. */
 void rabbit_batch_free(struct rabbit_batch *batch, bool politely);
 
-/* False: err says why, and the connection is of no more use. */
+/* False: err says why, and the connection is unusable. */
 
-/* Connects, to the host behind the last that was tried, and looks for the queue. */
+/* Connects, to the host after the last that was tried, and looks for the queue. */
 bool rabbit_batch_open(struct rabbit_batch *batch, struct err *err);
-/* Sets `ready`. All that was acknowledged before has arrived: a channel does one thing after the
+/* Sets `ready`. Earlier acknowledgements have arrived: a channel handles one method after the
  * other. */
 bool rabbit_batch_ask(struct rabbit_batch *batch, struct err *err);
 bool rabbit_batch_begin(struct rabbit_batch *batch, uint64_t count, struct err *err);

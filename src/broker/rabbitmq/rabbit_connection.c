@@ -13,7 +13,7 @@ static struct timeval timeval_of(int64_t ms) {
 
 /* ---- words ---- */
 
-/* What people can do something about; the library's own words for the rest. */
+/* Texts for people; the library's own for other errors. */
 static const struct {
     int status;
     const char *words;
@@ -46,7 +46,7 @@ static bool failed(const struct rabbit_connection *connection, struct err *err, 
     return false;
 }
 
-/* ACCESS_REFUSED (403) at the login is the one that users meet first. */
+/* ACCESS_REFUSED (403) at the login is the error that users meet first. */
 static bool closed(const struct rabbit_connection *connection, struct err *err, const char *doing,
                    const amqp_method_t *method) {
     if (method->id == AMQP_CONNECTION_CLOSE_METHOD) {
@@ -83,7 +83,7 @@ bool rabbit_connection_sent(struct rabbit_connection *connection, int status, co
     return status == AMQP_STATUS_OK || failed(connection, err, doing, bytes_of(words_of(status)));
 }
 
-/* Of what it is short, in the server's words: "low on memory". */
+/* The resource that is short, in the server's words: "low on memory". */
 static void note_blocked(struct rabbit_connection *connection,
                          const amqp_connection_blocked_t *blocked) {
     enum { REASON_MAX = 200 };
@@ -193,7 +193,7 @@ static amqp_socket_t *new_socket(amqp_connection_state_t state, const struct rab
     return socket;
 }
 
-/* The library writes for as long as heartbeats come, and those come from a server that is blocked,
+/* The library writes for as long as heartbeats come, and a server that blocks publishers sends them
  * too. */
 static void end_writes(amqp_connection_state_t state) {
     unsigned stall_ms = RABBIT_STALL_MS;

@@ -1,5 +1,5 @@
-/* rabbit_connection: a connection to RabbitMQ with one channel. Every wait has an end; what goes
- * wrong is said in words for people. One thread's. */
+/* rabbit_connection: a connection to RabbitMQ with one channel. Every wait is bounded; errors are
+ * texts for people. Used by one thread. */
 #ifndef BROKER_RABBIT_CONNECTION_H
 #define BROKER_RABBIT_CONNECTION_H
 
@@ -10,39 +10,41 @@
 
 enum {
     RABBIT_CHANNEL = 1,
-    RABBIT_CHANNEL_TO_ASK = 2,        /* opened for one question; an answer may end it */
+    RABBIT_CHANNEL_TO_ASK = 2,        /* opened for one request; an error ends it */
     RABBIT_CONNECT_TIMEOUT_MS = 5000, /* and again for the handshake */
-    RABBIT_ANSWER_TIMEOUT_MS = 5000,  /* for each question */
-    RABBIT_HEARTBEAT_S = 10,          /* twice that without a sign of life is the end */
-    RABBIT_STALL_MS = 30000,   /* a server that reads nothing: longer than a heartbeat, so that what
-                                * it says of itself is heard before the end */
+    RABBIT_ANSWER_TIMEOUT_MS = 5000,  /* for each request */
+    RABBIT_HEARTBEAT_S = 10,          /* the connection ends after twice that without a frame */
+    RABBIT_STALL_MS = 30000,   /* for a server that reads nothing: longer than a heartbeat, so that
+                                  its reason is read before the end */
     RABBIT_FRAME_MAX = 131072, /* bytes; the server may want less */
 };
 
 struct rabbit_connection {
     amqp_connection_state_t state; /* NULL: not open */
     const struct url_host *host;   /* the last that was tried */
-    const atomic_bool *closing;    /* no other is tried then; NULL: it cannot be */
-    struct err blocked; /* the server is short of something and reads nothing from whoever
-                         * publishes; status OK: it does */
+    const atomic_bool *closing;    /* then no other host is tried; NULL: never */
+    struct err
+        blocked; /* status not OK: the server blocks publishers, for want of memory or disk */
 };
 
-/* Tries the hosts of the URL, which must outlive the connection, from the one behind the last that
- * was tried on. False: err says why, of the last. */
+/* Tries the hosts of the URL, which must outlive the connection, starting after the last that was
+ * tried. False: err says why the last one failed. */
 bool rabbit_connection_open(struct rabbit_connection *connection, const struct rabbit_url *url,
                             struct err *err);
-/* Tries one of them: for who calls again. */
+/* Tries one host, for callers that call again. */
 bool rabbit_connection_open_next(struct rabbit_connection *connection, const struct rabbit_url *url,
                                  struct err *err);
-/* Says good-bye first when `politely`. Nothing when it is not open. */
+/* Closes the connection; with `politely`, by the protocol's handshake. Does nothing when it is not
+ * open. */
 void rabbit_connection_close(struct rabbit_connection *connection, bool politely);
 
-/* What the library answered, as true or as words about what was being done. */
+/* False: the library's answer is an error, and err says what was being done. */
 bool rabbit_connection_asked(struct rabbit_connection *connection, amqp_rpc_reply_t reply,
                              const char *doing, struct err *err);
 bool rabbit_connection_sent(struct rabbit_connection *connection, int status, const char *doing,
                             struct err *err);
-/* How many messages wait in the queue. False: err says why, also that there is no such queue. */
+/* How many messages wait in the queue. False: err says why, which may be that there is no such
+ * queue. */
 bool rabbit_connection_ask_queue(struct rabbit_connection *connection, struct bytes queue,
                                  uint32_t *waiting, struct err *err);
 /* Whether the vhost has that exchange. False: the connection failed, err says why. */
@@ -50,14 +52,14 @@ bool rabbit_connection_ask_exchange(struct rabbit_connection *connection, struct
                                     bool *exists, struct err *err);
 enum rabbit_reading {
     RABBIT_READ_ONE,   /* a delivery, for amqp_destroy_envelope */
-    RABBIT_READ_OTHER, /* something that ended nothing */
+    RABBIT_READ_OTHER, /* a frame that needs no action */
     RABBIT_READ_NOTHING,
     RABBIT_READ_TROUBLE, /* err says why */
 };
-/* The next thing that the server sends, within that time. */
+/* The next frame of the server, within that time. */
 enum rabbit_reading rabbit_connection_read(struct rabbit_connection *connection, int64_t wait_ms,
                                            amqp_envelope_t *incoming, struct err *err);
-/* A frame that nobody asked for. False: it ended the channel or the connection; err says why. Sets
+/* An unsolicited frame. False: it ended the channel or the connection; err says why. Sets
  * `blocked`. */
 bool rabbit_connection_heard(struct rabbit_connection *connection, const amqp_frame_t *frame,
                              struct err *err);

@@ -41,8 +41,8 @@ void rabbit_group_confirm(struct rabbit_group *group, uint64_t tag, bool multipl
     }
 }
 
-/* Of messages that are alike in all of this, any may be the one: it is offered again, and the
- * server has then as many as were published. */
+/* Messages that are equal in all of this cannot be told apart: any of them is published again, and
+ * the server has then as many as were published. */
 static bool is_returned(const struct rabbit_shipment *shipment, const amqp_basic_return_t *back,
                         const amqp_message_t *message) {
     return awaits_answer(shipment) && shipment->err.status == STATUS_OK &&

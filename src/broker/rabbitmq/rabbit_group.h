@@ -1,5 +1,5 @@
-/* rabbit_group: what a RabbitMQ sink sends before it reads the answers, and what the answers say of
- * each. One thread's. */
+/* rabbit_group: the messages that a RabbitMQ sink sends before it reads the answers, and the answer
+ * to each. Used by one thread. */
 #ifndef BROKER_RABBIT_GROUP_H
 #define BROKER_RABBIT_GROUP_H
 
@@ -29,31 +29,32 @@ struct rabbit_group {
     amqp_pool_t pool;
 };
 
-/* Puts another item into a group that has not begun. False: it goes with the next. One with a body
- * larger than `limit` (0: there is none) goes alone: a channel that ends by it takes nobody along.
- */
-bool rabbit_group_add(struct rabbit_group *group, struct sink_item *item, uint64_t limit);
-/* Nothing else of the group is set yet but its items and their count. */
-void rabbit_group_begin(struct rabbit_group *group);
-/* The server took, or did not take, the one with the tag; `multiple`: and all that were sent before
+/* Adds an item to a group that was not sent. False: it goes into the next. An item with a body
+ * larger than `limit` (0: there is none) goes alone: the server may close the channel because of
  * it. */
+bool rabbit_group_add(struct rabbit_group *group, struct sink_item *item, uint64_t limit);
+/* Initialises the group, of which only the items and their count are set. */
+void rabbit_group_begin(struct rabbit_group *group);
+/* The server confirmed, or refused, the message with the tag; `multiple`: and all that were sent
+ * before it. */
 void rabbit_group_confirm(struct rabbit_group *group, uint64_t tag, bool multiple, bool taken);
-/* One that no queue takes came back; it is confirmed after that. False: it is none of the group, so
- * that nobody knows which of them a confirm is true of. */
+/* A message was returned as unroutable; its confirm follows. False: it is not one of the group, so
+ * that a confirm cannot be assigned to a message. */
 bool rabbit_group_return(struct rabbit_group *group, const amqp_basic_return_t *back,
                          const amqp_message_t *message);
-/* Those that an exchange routed to no queue, and that have a queue of their own, are unsent again
- * and addressed to it. How many that are. */
+/* Messages that an exchange routed to no queue, and that name a queue, are unsent again and
+ * addressed to that queue. How many these are. */
 size_t rabbit_group_redirect(struct rabbit_group *group);
-/* The largest body that a server takes, from its words at the end of a channel; 0: they are of
- * something else. */
+/* The largest body that the server accepts, from the text with which it closed the channel; 0: the
+ * text is about something else. */
 uint64_t rabbit_group_size_limit(struct bytes words);
-/* Those that are larger have their answer with that, sent or not. */
+/* Messages that are larger are refused with that, sent or not. */
 void rabbit_group_refuse_larger(struct rabbit_group *group, uint64_t limit);
-/* One that never can be sent. */
+/* A message that can never be sent. */
 void rabbit_group_refuse(struct rabbit_group *group, struct rabbit_shipment *shipment,
                          const struct err *err);
-/* Tells everybody. What has no answer has failed with err, which is NULL when all have one. */
+/* Answers every item. Those without an answer have failed with err, which is NULL when all have
+ * one. */
 void rabbit_group_finish(struct rabbit_group *group, const struct err *err);
 
 #endif

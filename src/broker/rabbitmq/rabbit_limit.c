@@ -4,8 +4,8 @@
 #include "broker/rabbitmq/rabbit_table.h"
 
 enum {
-    ASKING_CHANNEL = 2, /* each answer ends it */
-    ROUNDS_MAX = 12,    /* as many arguments may be compared before the limit is */
+    ASKING_CHANNEL = 2, /* each answer closes it */
+    ROUNDS_MAX = 12,    /* so many arguments may be compared before the limit is */
     VERSION_WITH_DEFAULT = 4,
 };
 
@@ -44,7 +44,8 @@ bool rabbit_limit_read(struct bytes words, struct rabbit_limit_argument *out) {
 
 /* ---- asking ---- */
 
-/* What differs before the limit is found out one after the other, and then given as it is. */
+/* Arguments that differ before the limit are found one after the other, and then sent as the queue
+ * has them. */
 struct question {
     amqp_table_entry_t entries[3 + ROUNDS_MAX];
     int count;
@@ -87,13 +88,14 @@ static void begin(struct question *question) {
     add_text(question, BYTES("x-max-priority"), BYTES("?")); /* a quorum queue has none */
 }
 
-/* What we ask with ourselves, and what is no argument: behind those nothing is compared. */
+/* Arguments that we ask with, and texts that are no arguments: after those nothing is compared. */
 static bool is_ours(struct bytes name) {
     return bytes_is(name, "x-delivery-limit") || bytes_is(name, "x-queue-type") ||
            bytes_is(name, "x-max-priority") || !bytes_starts(name, BYTES("x-"));
 }
 
-/* The words that the server ended the channel with, in the arena; empty: it did not for this. */
+/* The text with which the server closed the channel, in the arena; empty: it did not, or for
+ * another reason. */
 static bool ask(struct rabbit_connection *connection, struct bytes queue, struct question *question,
                 struct bytes *words, struct err *err) {
     *words = BYTES_NONE;
@@ -134,7 +136,7 @@ static int64_t limit_of(struct rabbit_connection *connection, struct bytes value
     return bytes_u64(value, &number) && number <= INT64_MAX ? (int64_t)number : RABBIT_LIMIT_NONE;
 }
 
-/* Only a server that compares tells something; where the type differs it says so first. */
+/* Only a server that compares arguments answers; where the type differs it says so first. */
 static enum rabbit_type type_of(const struct rabbit_limit_argument *argument) {
     return bytes_is(argument->name, "x-queue-type") && bytes_is(argument->value, "stream")
                ? RABBIT_TYPE_STREAM

@@ -15,7 +15,7 @@ static bool is_id(struct bytes text) {
     return text.len > 0 && text.len <= URL_ID_MAX && bytes_is_printable(text);
 }
 
-/* One that has no id of its own is another message each time that it comes. */
+/* A message without an id of its own is another message in each delivery. */
 static struct bytes new_id(const struct rabbit_origin *origin, struct wall now,
                            struct arena *arena) {
     char text[UUID_TEXT_SIZE];
@@ -23,8 +23,8 @@ static struct bytes new_id(const struct rabbit_origin *origin, struct wall now,
     return arena_dup(arena, bytes_of(text));
 }
 
-/* Its producer's; a letter that was sent back here has that too, and is another message in each of
- * its rounds. */
+/* The producer's id. A letter that returns here has that too, and is another message in each round.
+ */
 static struct bytes named_id(struct bytes name, const struct envelope *envelope,
                              struct arena *arena) {
     struct comeback comeback;
@@ -91,7 +91,7 @@ static void read_envelope(const amqp_envelope_t *incoming, const amqp_table_t *h
     const amqp_field_value_t *key = rabbit_table_find(headers, RABBIT_PROPERTIES_KEY);
     if (key && key->kind == AMQP_FIELD_KIND_UTF8)
         envelope->key = arena_dup(&held->arena, rabbit_text(key->value.bytes));
-    /* Without a timestamp it is not known: it was created when it is received. */
+    /* Without a timestamp the time of creation is the time of receipt. */
     if ((properties->_flags & AMQP_BASIC_TIMESTAMP_FLAG) && properties->timestamp > 0 &&
         properties->timestamp <= (uint64_t)now.ms / 1000)
         envelope->created_at = (struct wall){(int64_t)properties->timestamp * 1000};
@@ -120,7 +120,7 @@ struct delivery *rabbit_message_read(const amqp_envelope_t *incoming,
     held->deliveries = deliveries_of(&headers);
     struct delivery *delivery = delivery_new(held);
     delivery->tag = incoming->delivery_tag;
-    /* A queue that counts deliveries counts what is given back, too. */
+    /* A queue that counts deliveries counts returned messages too. */
     delivery->keep = held->deliveries > 0;
     return delivery;
 }

@@ -1,4 +1,4 @@
-/* rabbit_message: a delivery as a message of ours. */
+/* rabbit_message: an AMQP delivery as a message. */
 #ifndef BROKER_RABBIT_MESSAGE_H
 #define BROKER_RABBIT_MESSAGE_H
 
@@ -7,11 +7,11 @@
 #include "base/rng.h"
 #include "broker/common/inflight.h"
 
-/* Where deliveries come from. */
+/* The queue that deliveries come from. */
 struct rabbit_origin {
     struct bytes vhost, queue;
     struct bytes id_path; /* see rabbit_url */
-    struct rng *rng;      /* for ids of ours */
+    struct rng *rng;      /* for new ids */
 };
 
 /* A delivery with its tag. Its id is the producer's message id, else what the path finds in the

@@ -13,7 +13,7 @@ struct rabbit_peek {
     size_t unreached; /* hosts, so far */
     int64_t limit;    /* of deliveries; RABBIT_LIMIT_NONE */
     uint64_t left;    /* of those that were there when the pass began */
-    bool unsure;      /* … which the queue did not tell: `left` is a guess */
+    bool unsure;      /* … and the queue did not report them: `left` is a guess */
     unsigned silence; /* waits without a message, one after the other */
     uint64_t first;   /* messages of the first batch */
 };
@@ -32,14 +32,14 @@ static enum status forbid(const struct rabbit_peek *rabbit, int64_t left, struct
         BYTES_ARG(rabbit->batch.url.queue), (long long)left, RABBIT_PEEK_LEFT_MIN);
 }
 
-/* A quorum queue that is busy for a quarter of a second is said to be empty. Whether it is shows
- * when nobody is given anything: a batch, and the one that may be looked at alone before it. */
+/* A quorum queue that is busy for a quarter of a second reports that it is empty. Whether it is
+ * empty is known after a batch, and the single message before it, brought nothing. */
 static void count_left(struct rabbit_peek *rabbit) {
     rabbit->unsure = rabbit->batch.ready == 0;
     rabbit->left = rabbit->unsure ? RABBIT_PEEK_BATCH + 1 : rabbit->batch.ready;
 }
 
-/* A host in each call. TIMEOUT: there are others. */
+/* Tries one host in each call. TIMEOUT: there are others. */
 static enum status open_batch(struct rabbit_peek *rabbit, struct err *err) {
     struct rabbit_batch *batch = &rabbit->batch;
     if (rabbit_batch_open(batch, err))
@@ -74,7 +74,7 @@ static enum status rabbit_begin(struct peek *peek, struct err *err) {
 
 /* ---- reading ---- */
 
-/* `deliveries` counts this one, too; the limit does not. */
+/* `deliveries` includes this one; the limit does not. */
 static enum status check_left(const struct rabbit_peek *rabbit, const struct message *held,
                               struct err *err) {
     if (rabbit->limit == RABBIT_LIMIT_NONE || held->deliveries == 0)
@@ -83,7 +83,7 @@ static enum status check_left(const struct rabbit_peek *rabbit, const struct mes
     return left < RABBIT_PEEK_LEFT_MIN ? forbid(rabbit, left, err) : STATUS_OK;
 }
 
-/* The first message is looked at alone where it may tell that no other should be. */
+/* The first message is read alone where its deliveries may forbid reading others. */
 static uint64_t batch_size(const struct rabbit_peek *rabbit) {
     if (rabbit->limit != RABBIT_LIMIT_NONE && rabbit->batch.count == 0)
         return 1;
@@ -97,7 +97,8 @@ static bool begin_batch(struct rabbit_peek *rabbit, struct err *err) {
     return rabbit_batch_begin(&rabbit->batch, count, err);
 }
 
-/* What others took meanwhile does not come; what is on its way to us no longer waits there. */
+/* Messages that others consumed meanwhile do not come; messages on their way to us no longer count
+ * as waiting. */
 static enum status bear_silence(struct rabbit_peek *rabbit, struct err *err) {
     if (!rabbit_batch_ask(&rabbit->batch, err))
         return STATUS_UNREACHABLE;
@@ -133,7 +134,7 @@ static enum status check_read(struct rabbit_peek *rabbit, struct message **held,
     return status;
 }
 
-/* TIMEOUT: nothing came. OK with *out NULL: nothing will, or it was no message. */
+/* TIMEOUT: no message came. OK with *out NULL: none will, or the frame was no delivery. */
 static enum status read_one(struct rabbit_peek *rabbit, bool wait, struct message **out,
                             struct err *err) {
     *out = NULL;
@@ -152,7 +153,7 @@ static enum status read_one(struct rabbit_peek *rabbit, bool wait, struct messag
     return STATUS_UNREACHABLE;
 }
 
-/* Waits for the first alone. */
+/* Waits only for the first. */
 static enum status rabbit_next(struct peek *peek, struct message **out, size_t max, size_t *count,
                                struct err *err) {
     struct rabbit_peek *rabbit = self(peek);
@@ -181,8 +182,8 @@ static bool return_up_to(struct rabbit_peek *rabbit, uint64_t tag) {
            rabbit_batch_ask(&rabbit->batch, &err);
 }
 
-/* Batch by batch, each once the one before is done: a quorum queue takes what several consumers
- * return at one time in any order. Then the rest, also what was not read. */
+/* Batch by batch, each after the one before is done: a quorum queue orders what several consumers
+ * return at one time arbitrarily. Then the rest, also what was not read. */
 static bool give_back(struct rabbit_peek *rabbit) {
     struct err err;
     if (rabbit->batch.open > 0 && !rabbit_batch_end(&rabbit->batch, &err))

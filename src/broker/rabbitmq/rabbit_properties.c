@@ -49,7 +49,7 @@ bool rabbit_properties_is_broker(struct bytes name) {
            bytes_starts(name, BYTES("x-last-death-"));
 }
 
-/* They change with each delivery, so that they are no part of what the message is. */
+/* They differ in each delivery, so that they do not identify the message. */
 static bool is_count(struct bytes name) {
     return bytes_is(name, "x-delivery-count") || bytes_is(name, "x-acquired-count");
 }
@@ -242,8 +242,8 @@ static void add_header(struct entries *entries, const struct rule_header *header
 
 #define CORRELATION_ID "correlation_id"
 
-/* Of a message whose properties were not kept, such as a mirrored letter: what it is correlated by
- * stays the property that consumers look at. */
+/* For a message without kept properties, such as a mirrored letter: its correlation id stays the
+ * property that consumers look at. */
 static void name_correlation(const struct sink_item *item, amqp_basic_properties_t *out) {
     for (size_t i = 0; i < item->header_count; i++) {
         struct bytes value = item->headers[i].value;
@@ -259,7 +259,7 @@ static bool is_named(struct bytes name, bool named, const amqp_basic_properties_
                  : is_set(out, AMQP_BASIC_CORRELATION_ID_FLAG) && bytes_is(name, CORRELATION_ID);
 }
 
-/* `named`: some of the headers stand for named properties, which are set already. */
+/* `named`: some of the headers are named properties, which are set already. */
 static void make_table(const struct sink_item *item, bool named, const amqp_table_t *kept,
                        amqp_pool_t *pool, amqp_basic_properties_t *out) {
     struct entries entries = {amqp_pool_alloc(pool, (item->header_count + 1) * sizeof *entries.out),

@@ -1,5 +1,5 @@
-/* rabbit_properties: what stands beside a body in AMQP: a dozen named properties and a table of
- * headers with types of their own.
+/* rabbit_properties: the properties of an AMQP message: a dozen named ones and a table of typed
+ * headers.
  *
  * In an envelope they are texts. So that a message can go back as it came, its properties are kept
  * beside them in AMQP's own bytes, without what the broker added on the way. */
@@ -12,10 +12,10 @@
 #include "base/arena.h"
 #include "port/sink.h"
 
-/* The header in which a message's key travels. */
+/* The header with a message's key. */
 #define RABBIT_PROPERTIES_KEY "impound-key"
 
-/* Whether a header is the broker's own, written anew with each delivery or death. */
+/* Whether a header belongs to the broker, which rewrites it with each delivery or death. */
 bool rabbit_properties_is_broker(struct bytes name);
 
 /* The properties as texts: named ones first, then the table; content_type, delivery_mode and the
@@ -36,8 +36,8 @@ void rabbit_properties_make(const struct sink_item *item, struct bytes kept, amq
 /* Whether they fit a header frame of a connection whose frames have `frame_max` bytes at most. Uses
  * as many of `room`. */
 bool rabbit_properties_fit(const amqp_basic_properties_t *properties, int frame_max, char *room);
-/* Whether the message id and every header of `wanted` are there; what a server added does no
- * harm. */
+/* Whether the message id and every header of `wanted` are there; headers that a server added are
+ * ignored. */
 bool rabbit_properties_has(const amqp_basic_properties_t *properties,
                            const amqp_basic_properties_t *wanted);
 

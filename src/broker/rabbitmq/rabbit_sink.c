@@ -1,14 +1,14 @@
 /* Items are published a group at a time: all of a group is sent, then its answers are read. The
- * server confirms each message, several with one answer; one that no queue takes comes back before
- * it is confirmed.
+ * server confirms each message, several with one answer; an unroutable one is returned before it is
+ * confirmed.
  *
- * Every wait has an end. What a server that is gone did not confirm may be there all the same; it
- * has failed, and is published again.
+ * Every wait is bounded. A message that was not confirmed when the connection was lost may have
+ * arrived all the same; it has failed, and is published again: a duplicate is possible.
  *
- * A server that is short of memory or disk blocks whoever publishes: it says so and reads nothing
- * until it is better off. Its connection is kept, to hear of that, and nothing is sent meanwhile.
- * What it was sent before is given back, as any that is not confirmed; the server takes it in the
- * end. */
+ * A server that is short of memory or disk blocks publishers: it sends connection.blocked and reads
+ * nothing until it has recovered. The connection is kept, to read connection.unblocked, and nothing
+ * is sent meanwhile. Messages that were sent before fail like any that are not confirmed; the
+ * server handles them once it has recovered. */
 #include "broker/rabbitmq/rabbit_sink.h"
 
 #include <assert.h>
@@ -25,8 +25,8 @@
 
 enum {
     RABBIT_CONFIRM_TIMEOUT_MS = 10000,
-    RABBIT_IDLE_MS = 1000 * RABBIT_HEARTBEAT_S / 2, /* between signs of life */
-    RABBIT_LIMIT_LASTS_MS = 60000,                  /* then a body that is larger is tried again */
+    RABBIT_IDLE_MS = 1000 * RABBIT_HEARTBEAT_S / 2, /* between heartbeats */
+    RABBIT_LIMIT_LASTS_MS = 60000,                  /* then a larger body is tried again */
     RABBIT_KEPT_MAX = 2 * RABBIT_FRAME_MAX,         /* bytes of properties that were kept */
 };
 
@@ -37,12 +37,13 @@ struct rabbit_sink {
     /* The thread's own. */
     struct rabbit_connection connection;
     struct connection_state state;
-    uint64_t last_tag;   /* of what was published on this channel */
-    uint64_t size_limit; /* of bodies, as the server last said; one that is larger ends a channel */
+    uint64_t last_tag; /* of what was published on this channel */
+    uint64_t
+        size_limit; /* of bodies, as the server last reported; a larger one closes the channel */
     struct mono size_limit_end;
-    struct buf found; /* the last exchange that was looked for on this connection and exists */
-    bool left_some;   /* … which the server has not answered, and nobody waits for */
-    char room[RABBIT_FRAME_MAX]; /* to measure in */
+    struct buf found;            /* the last exchange that was found on this connection */
+    bool left_some;              /* some messages are unanswered, and their items were given back */
+    char room[RABBIT_FRAME_MAX]; /* scratch memory for measuring */
 };
 
 static struct rabbit_sink *rabbit_of(struct sink *sink) {
@@ -107,8 +108,8 @@ static struct bytes kept_properties(struct json origin, struct arena *arena) {
     return bytes;
 }
 
-/* An item goes where the URL says, or to its origin as rabbit_message.c wrote it: by its exchange
- * and routing key, so that a consumer finds both as they were, else to its queue. */
+/* The destination of an item: the URL's, or its origin as rabbit_message.c wrote it: by exchange
+ * and routing key, so that a consumer sees both as they were, else its queue. */
 static struct bytes address(const struct rabbit_sink *rabbit, struct rabbit_shipment *shipment,
                             struct arena *arena) {
     struct json origin;
@@ -132,8 +133,8 @@ static struct bytes address(const struct rabbit_sink *rabbit, struct rabbit_ship
     return kept_properties(origin, arena);
 }
 
-/* The protocol has one byte for the length of a name; the origin may have been read from headers
- * that anybody can write. */
+/* The protocol has one byte for the length of a name; an origin may have been read from headers
+ * that anyone can write. */
 static bool names_fit(struct rabbit_group *group, struct rabbit_shipment *shipment) {
     struct err err;
     if (shipment->exchange.len <= RABBIT_URL_NAME_MAX &&
@@ -146,8 +147,8 @@ static bool names_fit(struct rabbit_group *group, struct rabbit_shipment *shipme
     return false;
 }
 
-/* Publishing to an exchange that does not exist would end the channel for the whole group. The last
- * one that was found is not looked for again on its connection. */
+/* Publishing to a missing exchange would close the channel for the whole group. The last exchange
+ * that was found is not looked for again on the connection. */
 static bool look_for_exchange(struct rabbit_sink *rabbit, struct rabbit_group *group,
                               struct rabbit_shipment *shipment, struct err *err) {
     struct bytes exchange = shipment->exchange;
@@ -170,7 +171,7 @@ static bool look_for_exchange(struct rabbit_sink *rabbit, struct rabbit_group *g
     return true;
 }
 
-/* The library would find out in the middle of its words, and leave the channel there. */
+/* The library would notice in the middle of the message, and leave the channel unusable. */
 static bool fits(struct rabbit_sink *rabbit, struct rabbit_group *group,
                  struct rabbit_shipment *shipment) {
     int frame_max = amqp_get_frame_max(rabbit->connection.state);
@@ -217,7 +218,7 @@ static bool take_back(struct rabbit_sink *rabbit, struct rabbit_group *group,
     return known;
 }
 
-/* The server ends the channel of who publishes what is too large, and does not say which it was. */
+/* The server closes the channel when a message is too large, and does not say which one. */
 static void note_size_limit(struct rabbit_sink *rabbit, struct rabbit_group *group,
                             const amqp_frame_t *frame) {
     const amqp_method_t *method = &frame->payload.method;
@@ -270,7 +271,8 @@ static bool read_answers(struct rabbit_sink *rabbit, struct rabbit_group *group,
 
 /* ---- a group ---- */
 
-/* Every question is asked before anything is sent: answers come in between otherwise. */
+/* All requests are made before anything is published: their answers would be mixed with confirms.
+ */
 static bool prepare_all(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
     bool well = true;
     for (size_t i = 0; well && i < group->count; i++)
@@ -286,8 +288,8 @@ static bool send_all(struct rabbit_sink *rabbit, struct rabbit_group *group, str
     return sent;
 }
 
-/* What the server said while it was written to: what it has is not published again, and why it
- * takes no more tells more than how the write ended. */
+/* Frames that arrived while we wrote: confirmed messages are not published again, and the server's
+ * reason says more than the failed write. */
 static void hear_last_words(struct rabbit_sink *rabbit, struct rabbit_group *group,
                             struct err *err) {
     struct timeval at_once = {0, 0};
@@ -308,13 +310,13 @@ static bool send_and_read(struct rabbit_sink *rabbit, struct rabbit_group *group
     return read_answers(rabbit, group, err);
 }
 
-/* What an exchange routed to no queue is sent once more, to its queue. */
+/* Messages that an exchange routed to no queue are sent once more, to their queue. */
 static bool publish_on(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
     return prepare_all(rabbit, group, err) && send_and_read(rabbit, group, err) &&
            (rabbit_group_redirect(group) == 0 || send_and_read(rabbit, group, err));
 }
 
-/* The limit was raised: what is as large goes with others again. */
+/* The limit was raised: larger messages go with others again. */
 static void forget_size_limit(struct rabbit_sink *rabbit, const struct rabbit_group *group) {
     for (size_t i = 0; i < group->count; i++)
         if (group->shipments[i].err.status == STATUS_OK &&
@@ -336,7 +338,7 @@ static void publish_group(struct rabbit_sink *rabbit, struct rabbit_group *group
     rabbit_group_finish(group, well ? NULL : &err);
 }
 
-/* The group has as many as may go together. */
+/* Takes as many items as may go together. */
 static size_t publish(struct sink *sink, struct sink_item **items, size_t count) {
     struct rabbit_sink *rabbit = rabbit_of(sink);
     struct rabbit_group group = {.count = 0};
@@ -349,7 +351,7 @@ static size_t publish(struct sink *sink, struct sink_item **items, size_t count)
 
 /* ---- the thread ---- */
 
-/* Shows that we live, and hears whether the server does. */
+/* Sends heartbeats, and notices a server that has stopped. */
 static void keep_alive(struct rabbit_sink *rabbit) {
     struct timeval at_once = {0, 0};
     struct err err;
@@ -365,7 +367,7 @@ static void keep_alive(struct rabbit_sink *rabbit) {
     }
 }
 
-/* Answers to what nobody waits for would be taken for those of others. */
+/* Late answers would be assigned to other messages. */
 static void begin_anew(struct rabbit_sink *rabbit) {
     struct err ignored;
     if (rabbit->connection.state && rabbit->left_some && !is_blocked(rabbit, &ignored))
@@ -412,14 +414,14 @@ enum status rabbit_sink_check(struct bytes url, struct err *err) {
     return rabbit_url_sink(url, NULL, &parsed, err);
 }
 
-/* Who may publish need not be allowed to look. */
+/* A user who may publish need not be allowed to look. */
 static bool look_refused(amqp_rpc_reply_t reply) {
     const amqp_channel_close_t *close = reply.reply.decoded;
     return reply.reply_type == AMQP_RESPONSE_SERVER_EXCEPTION &&
            reply.reply.id == AMQP_CHANNEL_CLOSE_METHOD && close->reply_code == AMQP_ACCESS_REFUSED;
 }
 
-/* Whether an exchange has a queue for the routing key is told by what is published alone. */
+/* Only publishing shows whether an exchange has a queue for the routing key. */
 static bool look(struct rabbit_connection *connection, const struct rabbit_url *url,
                  struct err *err) {
     uint32_t waiting;

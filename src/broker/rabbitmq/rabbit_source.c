@@ -1,5 +1,5 @@
 /* One thread owns the connection. It sleeps on the socket and on a bell that the engine rings when
- * something was settled or what is wanted has changed; struct inflight is what they share.
+ * a message was settled or `wanted` has changed; they share the struct inflight.
  *
  *            ┌──────────────── trouble ────────────────┐
  *            ▼                                         │
@@ -22,10 +22,10 @@
 #include "broker/common/source_thread.h"
 
 enum {
-    RABBIT_ASK_MS = 1000,             /* between questions for the number of messages that wait */
-    RABBIT_FIT_LEAST = 4,             /* with messages at hand, it is not consumed for fewer */
-    RABBIT_READ_MAX = 64,             /* deliveries read before what was settled is sent */
-    RABBIT_AGAIN_MS = 10 * 60 * 1000, /* what was given before comes within this, or not at all */
+    RABBIT_ASK_MS = 1000, /* between questions for the number of messages that wait */
+    RABBIT_FIT_LEAST = 4, /* while messages are in flight, no consumer is started for fewer */
+    RABBIT_READ_MAX = 64, /* deliveries read before acknowledgements are sent */
+    RABBIT_AGAIN_MS = 10 * 60 * 1000, /* a redelivery comes within this time, or not at all */
 };
 
 static const char consumer_tag[] = "impound";
@@ -37,14 +37,14 @@ struct rabbit_source {
     struct rng rng;
     struct inflight inflight;
     struct ahead ahead;
-    struct returns returns; /* lost with a connection: those deliveries are not held against it */
+    struct returns returns; /* deliveries that a lost connection caused do not count */
 
     /* The thread's own. */
     struct rabbit_connection connection;
     struct rabbit_limit limit; /* of its queue */
     bool consuming;
-    size_t prefetch; /* … so many at a time, as far as there is memory for them */
-    bool news;       /* something came that the engine was not told of */
+    size_t prefetch; /* … with this prefetch, as far as there is memory */
+    bool news;       /* a delivery came that the engine was not notified of */
     struct mono consuming_since;
     struct mono ask_at;
 };
@@ -55,9 +55,9 @@ static struct rabbit_source *self(struct broker *broker) {
 
 /* ---- asking ---- */
 
-/* Also says that a queue is missing, and that all that was acknowledged before has arrived: a
- * channel does one thing after the other. (A busy quorum queue may leave some in the channel, where
- * they are lost with it: those come again.) */
+/* Also finds out that the queue is missing, and that earlier acknowledgements have arrived: a
+ * channel handles one method after the other. (A busy quorum queue may leave some in the channel,
+ * where they are lost with it: those messages are redelivered.) */
 static bool ask_queue(struct rabbit_source *rabbit, struct mono now, struct err *err) {
     uint32_t waiting;
     if (!rabbit_connection_ask_queue(&rabbit->connection, rabbit->url.queue, &waiting, err))
@@ -107,8 +107,8 @@ static bool is_wanted(const struct rabbit_source *rabbit) {
     return atomic_load(&rabbit->thread.wanted) && !atomic_load(&rabbit->thread.closing);
 }
 
-/* Without memory for more the consumer is cancelled, and what was fetched stays; it begins again
- * with a larger prefetch when there is memory for twice as many. */
+/* Without memory for more the consumer is cancelled, and the messages in flight stay; a consumer
+ * with a larger prefetch is started when there is memory for twice as many. */
 static bool follow_wish(struct rabbit_source *rabbit, struct err *err) {
     size_t ready = inflight_ready(&rabbit->inflight), most = rabbit->url.prefetch;
     size_t fit = is_wanted(rabbit) ? ahead_count(&rabbit->ahead, 0, ready, most) : 0;
@@ -119,7 +119,7 @@ static bool follow_wish(struct rabbit_source *rabbit, struct err *err) {
     return rabbit->consuming || fit == 0 || !enough || start_consuming(rabbit, fit, err);
 }
 
-/* Deliveries that were under way when the consumer was cancelled come here, too. */
+/* Deliveries that were on their way when the consumer was cancelled are returned here too. */
 static bool return_unwanted(struct rabbit_source *rabbit, struct err *err) {
     int status = AMQP_STATUS_OK;
     for (struct delivery *delivery; !rabbit->consuming && !is_wanted(rabbit) &&
@@ -131,8 +131,8 @@ static bool return_unwanted(struct rabbit_source *rabbit, struct err *err) {
     return rabbit_connection_sent(&rabbit->connection, status, "give back", err);
 }
 
-/* One frame for as many as possible: a busy quorum queue has room for few, and the others wait in
- * the channel. */
+/* One frame acknowledges as many as possible: a busy quorum queue has room for few frames, and the
+ * others wait in the channel. */
 static bool send_settled(struct rabbit_source *rabbit, struct err *err) {
     amqp_connection_state_t state = rabbit->connection.state;
     uint64_t up_to = inflight_send_up_to(&rabbit->inflight);
@@ -158,7 +158,8 @@ static void take_delivery(struct rabbit_source *rabbit, amqp_envelope_t *incomin
         rabbit->news = true;
 }
 
-/* A user who may not declare queues is not told the type; a delivery of a stream has its offset. */
+/* A user who may not declare queues cannot ask for the type; but deliveries of a stream have an
+ * offset. */
 static bool is_of_stream(const struct rabbit_source *rabbit, const amqp_envelope_t *incoming) {
     const amqp_basic_properties_t *properties = &incoming->message.properties;
     return rabbit->limit.type == RABBIT_TYPE_UNKNOWN &&
@@ -188,7 +189,7 @@ static void sleep_until(struct rabbit_source *rabbit, struct mono until) {
     bell_wait(&rabbit->thread.bell, fd, until.ms - clock_now(rabbit->thread.clock).mono.ms);
 }
 
-/* A quorum queue counts a delivery for everything that a connection had when it ended. */
+/* A quorum queue counts a delivery for every message that an ended connection had. */
 static void note_lost(const struct delivery *delivery, void *arg) {
     if (delivery->keep && !delivery->stale)
         returns_note_lost(arg, delivery->id);
@@ -213,7 +214,7 @@ static void connect_again(struct rabbit_source *rabbit, struct mono now) {
         give_up_connection(rabbit, &err);
 }
 
-/* One round: what is wanted, what was settled, what came. */
+/* One round: start or cancel the consumer, acknowledge, read, give back. */
 static void work(struct rabbit_source *rabbit, struct mono now) {
     struct err err;
     enum rabbit_reading reading = RABBIT_READ_ONE;

@@ -1,7 +1,8 @@
 /* rabbit_source: a queue of RabbitMQ as a source.
  *
- * Consumes with a bounded prefetch, acknowledges what is settled, and learns by asking for the
- * queue once a second how many wait there and that everything before was heard. */
+ * Consumes with a bounded prefetch and acknowledges what is settled. Once a second it declares the
+ * queue passively: the answer has the number of messages that wait, and confirms that all earlier
+ * acknowledgements have arrived. */
 #ifndef BROKER_RABBIT_SOURCE_H
 #define BROKER_RABBIT_SOURCE_H
 

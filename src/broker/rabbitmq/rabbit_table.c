@@ -59,7 +59,7 @@ static void put_large(uint64_t number, struct json_out *out) {
     json_put_raw(out, bytes_of(text));
 }
 
-/* AMQP counts seconds; a time that no calendar shows stays a number. */
+/* AMQP times are seconds; one outside of the calendar stays a number. */
 static void put_time(uint64_t seconds, struct json_out *out) {
     enum { YEAR_10000_S_HIGH = 253402300 }; /* × 1000 */
     char text[INSTANT_TEXT_SIZE];

@@ -6,9 +6,9 @@
 
 #include "base/json.h"
 
-enum { RABBIT_TABLE_DEPTH_MAX = 32 }; /* of tables in tables; what is deeper is null */
+enum { RABBIT_TABLE_DEPTH_MAX = 32 }; /* nesting of tables; deeper ones are null */
 
-/* Texts and bytes as they are; all else as JSON, in which times are RFC 3339 strings. */
+/* Strings and bytes as they are; all else as JSON, in which times are RFC 3339 strings. */
 void rabbit_table_text(const amqp_field_value_t *value, struct buf *out);
 void rabbit_table_json(const amqp_field_value_t *value, struct json_out *out);
 /* The entry of that name; NULL: there is none. */

@@ -1,6 +1,6 @@
 #include "broker/rabbitmq/rabbit_url.h"
 
-/* Debian's; also where most others have theirs. */
+/* Debian's path, which most other systems have too. */
 #define SYSTEM_CA_FILE "/etc/ssl/certs/ca-certificates.crt"
 
 /* ---- what ---- */

@@ -1,5 +1,5 @@
-/* rabbit_url: amqp://[USER:PASSWORD@]HOST[:PORT][,HOST…]/VHOST?name=value&… with what RabbitMQ
- * makes of it. Pure. */
+/* rabbit_url: amqp://[USER:PASSWORD@]HOST[:PORT][,HOST…]/VHOST?name=value&… as the RabbitMQ adapter
+ * reads it. Pure. */
 #ifndef BROKER_RABBIT_URL_H
 #define BROKER_RABBIT_URL_H
 
@@ -20,9 +20,9 @@ struct rabbit_url {
     struct bytes user, password;      /* guest:guest unless given */
     struct bytes vhost;               /* "/" unless given */
     struct bytes ca_file;             /* tls: `ca=`, a PEM file; empty: the system's */
-    struct bytes cert_file, key_file; /* tls: who we are; empty: we do not say */
+    struct bytes cert_file, key_file; /* tls: the client certificate; empty: none */
     struct bytes queue;
-    uint16_t prefetch;     /* a source's: messages that it has and has not acknowledged, at most */
+    uint16_t prefetch;     /* a source's: unacknowledged messages, at most */
     struct bytes id_path;  /* a source's: `id=`, for messages without a message_id; empty: none */
     bool origin_queue;     /* a source's: letters go back to the queue, not to their exchange */
     struct bytes exchange; /* a sink's, with the next; empty: the default one */

@@ -45,7 +45,7 @@ static enum status broke(struct redis_connection *connection, struct err *err, e
     return say(connection, err, status, words);
 }
 
-/* What servers say, and what it means to whoever wrote the URL. */
+/* Errors of the server, as texts for people. */
 static const struct {
     const char *prefix;
     enum status status;
@@ -67,7 +67,7 @@ static const struct {
     {"ERR DB index", STATUS_NOT_FOUND, "no such database"},
 };
 
-/* Servers repeat what they do not understand: while logging in, that is the password. */
+/* Servers quote what they do not understand: while logging in, that is the password. */
 static struct bytes quotable(const struct redis_connection *connection, struct bytes said) {
     if (!connection->logging_in)
         return said;
@@ -99,7 +99,7 @@ static struct mono now_of(const struct redis_connection *connection) {
     return clock_now(connection->clock).mono;
 }
 
-/* Whether it became so in time. */
+/* False: it did not become ready in time. */
 static bool await_fd(struct redis_connection *connection, short events, struct mono until) {
     for (;;) {
         int64_t left = until.ms - now_of(connection).ms;
@@ -112,7 +112,7 @@ static bool await_fd(struct redis_connection *connection, short events, struct m
     }
 }
 
-/* 0: it is through; else errno. */
+/* 0: connected; else errno. */
 static int reach(struct redis_connection *connection, const struct addrinfo *at) {
     int error = 0, on = 1;
     socklen_t size = sizeof error;
@@ -150,7 +150,7 @@ static enum status dial(struct redis_connection *connection, struct err *err) {
     return error ? broke(connection, err, STATUS_UNREACHABLE, strerror(error)) : STATUS_OK;
 }
 
-/* Bytes moved; 0: not now, poll for *events; -1: it is over. */
+/* Bytes moved; 0: would block, poll for *events; -1: the connection ended. */
 static ssize_t move(struct redis_connection *connection, bool out, void *data, size_t len,
                     short *events) {
     *events = out ? POLLOUT : POLLIN;
@@ -222,7 +222,7 @@ enum status redis_connection_send(struct redis_connection *connection, struct er
     return STATUS_OK;
 }
 
-/* What is there already; `events`: what to wait for before there is more. */
+/* Reads what is there already; `events`: what to wait for before there is more. */
 static enum status feed(struct redis_connection *connection, short *events, struct err *err) {
     char data[READ_AT_ONCE];
     for (;;) {
@@ -358,7 +358,7 @@ static bool log_in(struct redis_connection *connection, struct err *err) {
     return good;
 }
 
-/* Database 0 is chosen too: a server that wants a password says so here. */
+/* Database 0 is selected too: a server that requires a password says so here. */
 static bool choose_database(struct redis_connection *connection, struct err *err) {
     char number[16];
     snprintf(number, sizeof number, "%u", connection->url->database);

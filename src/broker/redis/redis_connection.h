@@ -1,6 +1,6 @@
 /* redis_connection: one connection to a Redis server, plain or with TLS, logged in and with its
- * database chosen. Commands are pipelined, and every wait has an end. hiredis reads and writes the
- * protocol; the socket is ours, because Debian's hiredis has no TLS. One thread. */
+ * database selected. Commands are pipelined, and every wait is bounded. hiredis reads and writes
+ * the protocol; the socket is ours, because Debian's hiredis has no TLS. One thread. */
 #ifndef BROKER_REDIS_CONNECTION_H
 #define BROKER_REDIS_CONNECTION_H
 
@@ -24,29 +24,30 @@ void redis_connection_free(struct redis_connection *connection);
 /* Adds a command to the pipeline. */
 void redis_connection_add(struct redis_connection *connection, const struct bytes *words,
                           size_t count);
-/* Sends the pipeline. Not OK: the connection is of no more use. */
+/* Sends the pipeline. Not OK: the connection is unusable. */
 enum status redis_connection_send(struct redis_connection *connection, struct err *err);
 /* The next answer, to be freed with freeReplyObject; NULL: it did not come, and the connection is
- * of no more use. */
+ * unusable. */
 redisReply *redis_connection_read(struct redis_connection *connection, int64_t wait_ms,
                                   struct err *err);
-/* The same without waiting; OK with NULL: it is not there yet. */
+/* The same without waiting; OK with NULL: there is none yet. */
 enum status redis_connection_peek(struct redis_connection *connection, redisReply **out,
                                   struct err *err);
-/* One command and its answer. NULL as above, or, with the connection as good as before, when the
- * server refuses it. */
+/* One command and its answer. NULL as above, or when the server refuses the command; the connection
+ * is usable then. */
 redisReply *redis_connection_ask(struct redis_connection *connection, const struct bytes *words,
                                  size_t count, struct err *err);
-/* Whether what stands under that name is of that type. NOT_FOUND: nothing does; CONFLICT: something
- * else; anything else: it could not be asked. `words` is what people call the type. Needs err. */
+/* Whether the key of that name has that type. NOT_FOUND: there is no such key; CONFLICT: it has
+ * another type; anything else: the server could not be asked. `words` is the type's name for
+ * people. Needs err. */
 enum status redis_connection_is(struct redis_connection *connection, struct bytes name,
                                 const char *type, const char *words, struct err *err);
-/* The words of an answer that is an error. */
+/* The text of an answer that is an error. */
 enum status redis_connection_refused(const struct redis_connection *connection,
                                      const redisReply *reply, struct err *err);
 
 int redis_connection_fd(const struct redis_connection *connection); /* readable: peek */
-/* Nothing is expected on it, and yet there is something: its end. */
+/* Readable although no answer is expected: the server closed it. */
 bool redis_connection_ended(struct redis_connection *connection);
 /* After NULL from ask: it can still be used. */
 bool redis_connection_usable(const struct redis_connection *connection);

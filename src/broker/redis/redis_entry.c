@@ -186,8 +186,8 @@ static void put_varint(struct buf *out, uint64_t number) {
     buf_char(out, (char)number);
 }
 
-/* The task's message lacks its payload. Fields of protobuf may stand in any order: it is put
- * behind the others. */
+/* The task's message lacks its payload, which is appended: fields of protobuf may come in any
+ * order. */
 static bool task_with(struct bytes encoded, struct bytes payload, struct arena *arena,
                       struct bytes *out) {
     struct buf message;
@@ -204,7 +204,7 @@ static bool task_with(struct bytes encoded, struct bytes payload, struct arena *
     return good;
 }
 
-/* Behind what waits, as asynq's own client does it. False: its source does not say enough. */
+/* Appended to the queue, as asynq's own client does. False: the source has too few members. */
 static bool enqueue_task(struct redis_entry *entry, struct json origin,
                          const struct sink_item *item, struct arena *arena) {
     struct json queue, id, task;

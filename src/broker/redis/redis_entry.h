@@ -10,10 +10,10 @@ enum { REDIS_ENTRY_WORDS_MAX = 1024 }; /* of a command */
 struct redis_entry {
     struct bytes words[REDIS_ENTRY_WORDS_MAX];
     size_t count;
-    bool overflow; /* it has more fields than words; what is here is not whole */
+    bool overflow; /* it has more fields than words; the entry is incomplete */
 };
 
-/* Behind what waits in a list, whose readers take from the right. What goes back to it leaves its
+/* Appended to a list, whose readers take from the right. An item that returns to its list leaves a
  * mark (redis_mark.h). Texts are borrowed, or live in the arena (heap). */
 void redis_entry_push(struct redis_entry *entry, struct bytes list, const struct sink_item *item,
                       struct arena *arena);

@@ -30,7 +30,7 @@ struct redis_inflight {
     pthread_mutex_t mutex;
     struct map items;
     struct list waiting;
-    struct list recount; /* given again to the engine: the server should count that */
+    struct list recount; /* given to the engine again: the server should count that as a delivery */
     struct list settled;
     size_t waiting_count;
     struct ahead ahead;

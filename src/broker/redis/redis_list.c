@@ -3,11 +3,12 @@
  *   orders ──take──▶ orders:impound:CONSUMER ──settle──▶ gone
  *          ◀──give back──
  *
- * What was taken and not settled stands in a hash of ours, under a tag that was made for it, so
- * that equal elements are two, and each is settled in one step. A script takes and notes at once:
- * no kill of anybody loses or doubles an element. A letter that was sent back here is known by its
- * mark (redis_mark.h). orders:impound has every consumer with the time
- * when it last said that it lives; what the dead had goes back to the list. */
+ * Elements that were taken and not settled are in a hash of this consumer, each under a new tag, so
+ * that equal elements stay distinct and each is settled by its tag in one step. A script takes an
+ * element and writes it into the hash atomically: kill -9 of either side loses and duplicates
+ * nothing. A letter that was sent back here is recognised by its mark (redis_mark.h).
+ * orders:impound has every consumer with the time of its last heartbeat; the elements of a dead
+ * consumer go back to the list. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,8 +38,8 @@ enum { FETCH_ANSWERS = 2, NAME_MAX_BYTES = 64 << 10 };
     "out[1] = redis.call('LLEN', KEYS[1]) "                                                        \
     "return out"
 
-/* KEYS: the list, our hash, the marks. ARGV: where to push, tag. What is gone from the hash was
- * taken over. */
+/* KEYS: the list, our hash, the marks. ARGV: the push command, the tag. A tag that is not in the
+ * hash was taken over by another consumer. */
 #define GIVE_BACK                                                                                  \
     REDIS_MARK_GIVE_BACK                                                                           \
     "local element = redis.call('HGET', KEYS[2], ARGV[2]) "                                        \
@@ -49,8 +50,8 @@ enum { FETCH_ANSWERS = 2, NAME_MAX_BYTES = 64 << 10 };
     "end "                                                                                         \
     "return 1"
 
-/* KEYS: the list, the consumers, the marks. ARGV: us, after how many ms of silence one is dead. →
- * how many elements of the dead went back. */
+/* KEYS: the list, the consumers, the marks. ARGV: our name, after how many ms without a heartbeat a
+ * consumer is dead. → how many elements of dead consumers went back. */
 #define TEND                                                                                       \
     REDIS_MARK_GIVE_BACK                                                                           \
     "local time = redis.call('TIME') "                                                             \
@@ -143,7 +144,8 @@ static bool recover(struct redis_session *session, struct err *err) {
     return true;
 }
 
-/* What we had is ours before we say that we live; another may have taken us for dead. */
+/* Heartbeat. Our elements are recovered before the first one; another consumer may have declared us
+ * dead. */
 static bool say_alive(struct redis_session *session, struct err *err) {
     char idle[24];
     snprintf(idle, sizeof idle, "%lld", (long long)session->url->idle_ms);
@@ -160,7 +162,8 @@ static bool say_alive(struct redis_session *session, struct err *err) {
     return true;
 }
 
-/* A take that we gave up may reach the server late: what it took lies here, and nobody knows. */
+/* A take that timed out here may reach the server late: its elements are in our hash, and unknown
+ * to us. */
 static bool look_for_strays(struct redis_session *session, struct err *err) {
     uint64_t ours = 0;
     return length(session, BYTES("HLEN"), session->hash, &ours, err) &&
@@ -175,7 +178,7 @@ static bool begin(struct redis_session *session, struct err *err) {
     return say_alive(session, err) && recover(session, err);
 }
 
-/* Who has nothing left need not be watched. */
+/* A consumer without elements needs no heartbeat. */
 static void end(struct redis_session *session) {
     struct bytes words[] = {BYTES("EVAL"), BYTES(END),         BYTES("2"),
                             session->hash, session->consumers, session->consumer};
@@ -186,7 +189,7 @@ static void end(struct redis_session *session) {
 
 /* ---- fetching ---- */
 
-/* Moving the last element to where it is waits until there is one, and changes nothing. */
+/* BLMOVE of the last element to where it is waits until there is one, and changes nothing. */
 static size_t ask(struct redis_session *session, size_t room) {
     char block[24], tags[REDIS_AT_ONCE][UUID_TEXT_SIZE];
     struct bytes words[6 + REDIS_AT_ONCE] = {BYTES("EVAL"),      BYTES(TAKE),   BYTES("3"),
@@ -211,7 +214,7 @@ static bool take(struct redis_session *session, size_t which, const redisReply *
         return false;
     }
     if (which == 0)
-        return true; /* there is something, or the wait is over */
+        return true; /* there is an element, or the wait has timed out */
     for (size_t i = 1; i + 1 < reply->elements; i += 2)
         if (!redis_inflight_knows(session->inflight, redis_reply_text(reply->element[i])))
             add(session, reply->element[i], reply->element[i + 1], false);
@@ -227,7 +230,8 @@ static void settle(struct redis_session *session, struct redis_item *const *item
     redis_connection_add(session->work, words, 2 + count);
 }
 
-/* What the engine had goes behind what waits, what it never saw where it was. */
+/* A message that the engine had goes to the end of the list, one that it never received to where it
+ * was. */
 static void add_give_back(struct redis_session *session, const struct redis_item *item) {
     struct bytes words[] = {BYTES("EVAL"),
                             BYTES(GIVE_BACK),

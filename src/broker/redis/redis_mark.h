@@ -1,14 +1,13 @@
-/* redis_mark: which letter an element of a list is.
+/* redis_mark: recognises a letter that was sent back to a list.
  *
- * An element has no headers, so that a letter that goes back to its list could not be told when it
- * comes out of it again. Its mark stands beside the list instead, under a hash of the element,
- * until the element is taken; from then on it is part of the tag that the element has in the
- * taker's hash, and goes back with it:
+ * An element has no headers that could name the letter. Its mark is stored beside the list instead,
+ * under a hash of the element, until the element is taken; from then on it is part of the tag that
+ * the element has in the consumer's hash, and goes back with it:
  *
- *   orders:impound-sent   sha1 of the element → LETTER:REPLAYS[,LETTER:REPLAYS…]
- *   orders:impound:WHO    TAG|LETTER:REPLAYS → the element
+ *   orders:impound-sent      sha1 of the element → LETTER:REPLAYS[,LETTER:REPLAYS…]
+ *   orders:impound:CONSUMER  TAG|LETTER:REPLAYS → the element
  *
- * Marks that nobody takes are gone after REDIS_MARK_KEPT_MS. */
+ * Marks that are not taken expire after REDIS_MARK_KEPT_MS. */
 #ifndef BROKER_REDIS_MARK_H
 #define BROKER_REDIS_MARK_H
 
@@ -39,7 +38,7 @@
     "  else redis.call('HSET', marks, hash, rest) end "                                            \
     "  return '|' .. first "                                                                       \
     "end "
-/* The mark of a tag stands beside the list again. */
+/* Puts the mark of a tag beside the list again. */
 #define REDIS_MARK_GIVE_BACK                                                                       \
     REDIS_MARK_ADD                                                                                 \
     "local function mark_give_back(marks, element, tag) "                                          \

@@ -117,12 +117,12 @@ static const struct redis_message_field *find(const struct redis_message_field *
     return NULL;
 }
 
-/* Fields that were added, behind its own, when a letter was sent here. */
+/* The fields that were appended when a letter was sent here. */
 static bool is_mark(struct bytes name) {
     return bytes_is(name, COMEBACK_LETTER) || bytes_is(name, COMEBACK_REPLAYS);
 }
 
-/* A field that is the message's own; what is none is a header. */
+/* Whether a field is a part of the message; all others are headers. */
 static bool take_own(struct envelope *envelope, struct arena *arena,
                      const struct redis_message_field *field) {
     if (bytes_is(field->name, "key"))
@@ -171,7 +171,7 @@ static struct bytes entry_source(struct bytes stream, struct bytes group, struct
     bool beside = find(fields, own, "body") != NULL;
     names[count] = "stream";
     values[count++] = stream;
-    if (group.len > 0) { /* a look needs none */
+    if (group.len > 0) { /* peeking needs none */
         names[count] = "group";
         values[count++] = group;
     }
@@ -186,7 +186,7 @@ static struct bytes entry_source(struct bytes stream, struct bytes group, struct
     return put_source(arena, names, values, count);
 }
 
-/* Mostly all of it is in one piece. */
+/* In most cases all of it is in one piece. */
 static size_t room_for(const struct redis_message_field *fields, size_t count) {
     size_t room = AROUND_MAX;
     for (size_t i = 0; i < count; i++)
@@ -237,8 +237,8 @@ static struct note *find_note(struct note *notes, size_t count, struct bytes key
     return NULL;
 }
 
-/* All of it but its last bracket, with the notes' values where members have their names: it died
- * before, and is not to say so twice. The other bytes stay. */
+/* The whole object but for its last bracket, with the notes' values in place of members of the same
+ * names: a letter that died before does not get them twice. The other bytes are unchanged. */
 static void put_body(struct json body, struct note *notes, size_t count, struct buf *out) {
     const char *from = body.text.ptr;
     for (struct json_walk walk = json_walk(body); json_step(&walk);) {

@@ -1,4 +1,5 @@
-/* redis_message: what stands in a list, a stream or a set, as a message. Pure. */
+/* redis_message: an element of a list, an entry of a stream or a member of a set, as a message.
+ * Pure. */
 #ifndef BROKER_REDIS_MESSAGE_H
 #define BROKER_REDIS_MESSAGE_H
 

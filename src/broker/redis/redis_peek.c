@@ -1,5 +1,5 @@
-/* One connection, and commands that only read: LRANGE, XRANGE, ZRANGE. The pass ends where the
- * thing ended when it began. */
+/* One connection, and commands that only read: LRANGE, XRANGE, ZRANGE. The pass ends at what was
+ * the last element when it began. */
 #include "broker/redis/redis_peek.h"
 
 #include <assert.h>
@@ -28,7 +28,7 @@ static struct redis_peek *self(struct peek *peek) {
     return CONTAINER_OF(peek, struct redis_peek, peek);
 }
 
-/* The answer to what was added; NULL: err says why there is none. */
+/* The answer to the commands that were added; NULL: err says why there is none. */
 static redisReply *ask(struct redis_peek *redis, struct err *err) {
     redisReply *reply =
         redis_connection_send(redis->connection, err) == STATUS_OK
@@ -47,7 +47,7 @@ static void list_begin(struct redis_peek *redis) {
     redis_connection_add(redis->connection, (struct bytes[]){BYTES("LLEN"), redis->url.list}, 2);
 }
 
-/* From the right, so that what is pushed on the left meanwhile moves nothing. */
+/* From the right, so that elements pushed on the left meanwhile move nothing. */
 static void list_ask(struct redis_peek *redis, size_t max) {
     char first[NUMBER_MAX], last[NUMBER_MAX];
     snprintf(first, sizeof first, "-%llu", (unsigned long long)redis->done + max);
@@ -124,7 +124,7 @@ static size_t stream_take(struct redis_peek *redis, const redisReply *reply, str
 
 /* ---- a pass ---- */
 
-/* How each thing is read. `begin` asks for its end, as it is now; `ask` for the next ones. */
+/* How each type is read. `begin` asks for its present end; `ask` for the next elements. */
 struct redis_reading {
     void (*begin)(struct redis_peek *redis);
     void (*ask)(struct redis_peek *redis, size_t max);
@@ -163,8 +163,8 @@ static bool is_over(const struct redis_peek *redis) {
     return redis->done >= redis->total && !redis->last[0];
 }
 
-/* Who may not look today may tomorrow; and a server that was silent for as long as we wait is away,
- * not late. */
+/* A missing permission may be granted later, so it is not FORBIDDEN; and a server that was silent
+ * for as long as we wait is unreachable. */
 static enum status failed(const struct err *err) {
     bool away = err->status == STATUS_FORBIDDEN || err->status == STATUS_TIMEOUT;
     return away ? STATUS_UNREACHABLE : err->status;

@@ -1,4 +1,4 @@
-/* redis_peek: what lies in a Redis list, stream or sorted set, read without taking it. */
+/* redis_peek: a Redis list, stream or sorted set, read without consuming. */
 #ifndef BROKER_REDIS_PEEK_H
 #define BROKER_REDIS_PEEK_H
 

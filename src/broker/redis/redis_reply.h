@@ -1,4 +1,4 @@
-/* redis_reply: what answers of a Redis server are made of. Pure. */
+/* redis_reply: the parts of a Redis server's answers. Pure. */
 #ifndef BROKER_REDIS_REPLY_H
 #define BROKER_REDIS_REPLY_H
 

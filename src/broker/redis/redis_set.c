@@ -1,5 +1,5 @@
-/* A set as a source: it is looked at every second, and what is settled is removed. Nothing at the
- * server says who has what, so that one consumer alone may take from it.
+/* A sorted set as a source: it is read every second, and settled members are removed. The server
+ * keeps no record of deliveries, so that only one consumer may read it.
  *
  * asynq keeps the ids of dead tasks in asynq:{QUEUE}:archived and each task in a hash of its own,
  * whose field `msg` is the message; removing one does what asynq's own inspector does. */
@@ -27,7 +27,8 @@ enum { POLL_MS = 1000, KEY_MAX = 8 << 10, ID_SIZE = 17, TAG_MAX = 1 << 30 };
     "end "                                                                                         \
     "return out"
 
-/* KEYS: the set. ARGV: the member, its score. What was put there again since is another. */
+/* KEYS: the set. ARGV: the member, its score. A member that was added again since has another
+ * score, and stays. */
 #define REMOVE                                                                                     \
     "if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end "                      \
     "redis.call('ZREM', KEYS[1], ARGV[1]) "
@@ -99,7 +100,7 @@ struct redis_set_member redis_set_at(const struct redis_url *url, const redisRep
     return (struct redis_set_member){tag, score, url->zset.len ? tag : redis_reply_text(words[2])};
 }
 
-/* One word of the characters that ids have, and no JSON but a number or a text. */
+/* Whether the member looks like an id: one word, and no JSON but a number or a string. */
 static bool is_id(struct bytes member) {
     enum { JOB_ID_MAX = 255 };
     if (member.len == 0 || member.len > JOB_ID_MAX)
@@ -129,7 +130,7 @@ enum status redis_set_check_ids(const struct redis_url *url, const redisReply *r
     return STATUS_OK;
 }
 
-/* The score is when it died: should it be put there again, it is another. */
+/* The score is the time of death: a member that is added again is another message. */
 struct message *redis_set_message(const struct redis_url *url,
                                   const struct redis_set_member *member) {
     char id[ID_SIZE];
@@ -177,7 +178,7 @@ static struct bytes tag_of(const struct redis_set_member *member, struct buf *te
     return buf_view(text);
 }
 
-/* What is known stands in the set until it is settled. */
+/* Messages that were fetched stay in the set until they are settled. */
 static size_t ask(struct redis_session *session, size_t room) {
     if (clock_now(session->clock).mono.ms < session->idle_until.ms)
         return 0;
@@ -227,7 +228,7 @@ static void settle(struct redis_session *session, struct redis_item *const *item
     redis_connection_add(session->work, words, plain ? 6 : 7);
 }
 
-/* It never left. */
+/* Fetching removes nothing. */
 static bool give_back(struct redis_session *session, size_t *count, struct err *err) {
     struct redis_item *items[REDIS_AT_ONCE];
     (void)err;

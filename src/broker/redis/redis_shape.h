@@ -1,5 +1,5 @@
-/* redis_shape: what a list, a stream and a set do differently as sources. All of it runs on the
- * source's thread; false is trouble, which err tells, and ends the connections. */
+/* redis_shape: how lists, streams and sorted sets differ as sources. All of it runs on the source's
+ * thread; false is trouble, with a text in err, and ends the connections. */
 #ifndef BROKER_REDIS_SHAPE_H
 #define BROKER_REDIS_SHAPE_H
 
@@ -11,48 +11,49 @@ enum {
     REDIS_INFLIGHT_MAX = 512, /* fetched and not yet received */
     REDIS_AT_ONCE = 256,      /* messages in one fetch, or in one pipeline */
     REDIS_BLOCK_MS = 5000,    /* how long the server waits for something to fetch */
-    REDIS_TEND_MS = 5000,     /* how often we say that we live, and look who does not */
+    REDIS_TEND_MS = 5000,     /* between heartbeats, with which dead consumers are looked for */
 };
 
-/* What a shape works with. */
+/* The source's connections and names, for its shape. */
 struct redis_session {
     const struct redis_url *url;
-    struct bytes consumer; /* our name there */
+    struct bytes consumer; /* our name among consumers */
     struct clock *clock;
     struct rng *rng;
     struct redis_inflight *inflight;
-    struct redis_connection *work;       /* asked and answered at once */
-    struct redis_connection *fetch;      /* where the server may take its time */
+    struct redis_connection *work;       /* for commands that are answered at once */
+    struct redis_connection *fetch;      /* for commands that may block at the server */
     struct arena arena;                  /* of the names below */
-    bool begun;                          /* what is ours at the server is at hand */
+    bool begun;                          /* what was delivered to us before is recovered */
     struct bytes consumers, hash, marks; /* list: keys of ours */
-    struct mono idle_until;              /* set: nothing new was there: it is not asked before */
+    struct mono idle_until;              /* set: nothing new was found; it is not asked before */
 };
 
 struct redis_shape {
-    /* After connecting: whether it is there. Changes nothing. */
+    /* After connecting: whether the key exists and has the right type. Changes nothing. */
     bool (*present)(struct redis_session *session, struct err *err);
-    /* When messages are wanted: what was given to us before and is not known in this life waits at
-     * hand, marked. */
+    /* When messages are first wanted: recovers what was delivered to this consumer before and is
+     * not known to this process, marked as redelivered. */
     bool (*begin)(struct redis_session *session, struct err *err);
     /* Adds commands that fetch up to `room` messages, at most REDIS_AT_ONCE, and wait for the
-     * first; so many answers follow (0: nothing is to be asked now) … */
+     * first. Returns how many answers follow (0: nothing is asked now) … */
     size_t (*ask)(struct redis_session *session, size_t room);
     /* … each of which is given here. */
     bool (*take)(struct redis_session *session, size_t which, const redisReply *reply,
                  struct err *err);
-    /* Adds one command that settles up to `settles` messages, which are gone with its answer. */
+    /* Adds one command that settles up to `settles` messages; its answer confirms them. */
     void (*settle)(struct redis_session *session, struct redis_item *const *items, size_t count);
     size_t settles; /* at most REDIS_AT_ONCE */
-    /* A fetch takes nothing: what is settled while one is under way would come again. */
+    /* A fetch removes nothing at the server: what is settled while one is under way would be
+     * delivered again. */
     bool looks;
-    /* Up to REDIS_AT_ONCE that wait go back to the server, where there is such a thing. */
+    /* Gives up to REDIS_AT_ONCE waiting messages back to the server, where that is possible. */
     bool (*give_back)(struct redis_session *session, size_t *count, struct err *err);
-    /* Lets the server count what was given again. NULL: it does not count. */
+    /* Makes the server count deliveries that were repeated here. NULL: it does not count. */
     bool (*recount)(struct redis_session *session, struct err *err);
     /* Every REDIS_TEND_MS. */
     bool (*tend)(struct redis_session *session, struct err *err);
-    /* We leave, and say so. NULL: nobody need know. */
+    /* Removes us from the consumers. NULL: nothing is to be done. */
     void (*end)(struct redis_session *session);
     bool (*lag)(struct redis_session *session, uint64_t *out, struct err *err);
 };

@@ -88,7 +88,7 @@ static void add_set(struct redis_sink *redis, const struct sink_item *item) {
     buf_free(&key);
 }
 
-/* False: it is answered, because it can go nowhere. */
+/* False: the item has no destination and was answered. */
 static bool add_item(struct redis_sink *redis, struct sink_item *item) {
     struct redis_entry entry = {.count = 0};
     struct arena arena;
@@ -111,7 +111,7 @@ static bool add_item(struct redis_sink *redis, struct sink_item *item) {
     return status == STATUS_OK;
 }
 
-/* Once the connection is gone, what was sent on it behind this one has failed like it. */
+/* When the connection is lost, every later command of the pipeline has failed too. */
 static bool read_answer(struct redis_sink *redis, struct err *err) {
     if (!redis->connection) {
         *err = redis->trouble;
@@ -170,7 +170,7 @@ enum status redis_sink_check(struct bytes url, struct err *err) {
     return redis_url_sink(url, NULL, &parsed, err);
 }
 
-/* What is not there is made by what is published. Who may publish need not be allowed to look. */
+/* A missing key is created by publishing. A user who may publish need not be allowed to look. */
 static enum status look(struct redis_connection *connection, const struct redis_url *url,
                         struct err *err) {
     enum status status = STATUS_OK;

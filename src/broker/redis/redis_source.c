@@ -17,8 +17,8 @@
 #include "broker/common/source_thread.h"
 
 enum {
-    LAG_MS = 1000,   /* how often the lag is asked for, while something may wait */
-    CLOSE_MS = 2000, /* what was settled is said for so long at the end */
+    LAG_MS = 1000,   /* between questions for the lag, while something may wait */
+    CLOSE_MS = 2000, /* for sending settlements at the end */
 };
 
 struct redis_source {
@@ -84,7 +84,7 @@ static bool connect_again(struct redis_source *source) {
 
 /* ---- what there is to do ---- */
 
-/* Of those left, how many the next command settles. */
+/* How many of those left the next command settles. */
 static size_t portion(const struct redis_source *source, size_t left) {
     return left < source->shape->settles ? left : source->shape->settles;
 }
@@ -145,7 +145,8 @@ static struct mono fetch_until(const struct redis_source *source) {
     return mono_after(source->fetched_at, REDIS_BLOCK_MS + (int64_t)REDIS_COMMAND_TIMEOUT_MS);
 }
 
-/* Unless a fetch is under way. `coming`: at most so many were fetched and are not at hand yet. */
+/* Starts a fetch, unless one is under way. `coming`: at most so many were fetched and are not in
+ * flight yet. */
 static bool fetch(struct redis_source *source, size_t coming, struct err *err) {
     const struct source_thread *thread = &source->thread;
     size_t taken = redis_inflight_waiting(&source->inflight) + coming;
@@ -161,8 +162,8 @@ static bool fetch(struct redis_source *source, size_t coming, struct err *err) {
     return redis_connection_send(source->session.fetch, err) == STATUS_OK;
 }
 
-/* With `ahead` the server fetches the next ones while these become messages: once in a turn, which
- * has other things to do, too. */
+/* With `ahead` the server fetches the next messages while these are read: once per turn, which has
+ * other work too. */
 static bool take_answer(struct redis_source *source, const redisReply *reply, bool *ahead,
                         struct err *err) {
     size_t which = source->answered++;
@@ -175,7 +176,7 @@ static bool take_answer(struct redis_source *source, const redisReply *reply, bo
     return source->shape->take(&source->session, which, reply, err) && sent;
 }
 
-/* What is not wanted goes back once it has come. */
+/* Messages that are not wanted go back after they have been read. */
 static bool read_fetched(struct redis_source *source, struct err *err) {
     bool ahead = !source->shape->looks, taken = false;
     while (source->answers > 0) {
@@ -209,7 +210,7 @@ static bool tend(struct redis_source *source, struct err *err) {
     return good;
 }
 
-/* A fetch that was not answered for so long shows that nothing waits. */
+/* A fetch that has not been answered for so long shows that nothing waits. */
 static bool measure(struct redis_source *source, struct err *err) {
     uint64_t lag = 0;
     struct mono now = now_of(source);
@@ -223,8 +224,8 @@ static bool measure(struct redis_source *source, struct err *err) {
     return true;
 }
 
-/* The server is asked for more before it is told what was settled: it does both at once, and syncs
- * its file once for both. */
+/* The fetch is sent before the settlements: the server does both at once, and syncs its file once
+ * for both. */
 static bool exchange(struct redis_source *source, struct err *err) {
     if (!source->shape->looks)
         return fetch(source, 0, err) && settle_all(source, err);
@@ -269,8 +270,8 @@ static void turn(struct broker *broker) {
     wait(self(broker));
 }
 
-/* What was settled is said, for a while. The fetch under way may have taken something that we never
- * hear of: the next life finds it. */
+/* Sends settlements, for a bounded time. The fetch under way may have taken messages that we never
+ * read: they are recovered after the next start. */
 static void say_goodbye(struct redis_source *source) {
     struct err err = {STATUS_OK, ""};
     struct mono until = mono_after(now_of(source), CLOSE_MS);

@@ -1,9 +1,10 @@
 /* A stream as a source, read through a consumer group.
  *
- * What was given to us and not acknowledged is in the group's list of pending entries, under our
- * name, which is the same in every life. A delivery counts when the engine gets it: entries of a
- * former life, or of a consumer that died, are claimed without being counted, and counted when they
- * are received. While we have entries we say so, so that nobody takes us for dead. */
+ * Entries that were delivered to us and not acknowledged are in the group's list of pending
+ * entries, under our consumer name, which survives restarts. A delivery counts when the engine
+ * receives it: entries that were pending before this process started, or of a dead consumer, are
+ * claimed without being counted, and counted when they are received. While entries are in flight
+ * their idle time is reset, so that no other consumer claims them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,9 @@
 #include "broker/redis/redis_shape.h"
 
 enum {
-    PAGE = 256, /* entries looked at together */
+    PAGE = 256, /* entries in one page */
     CLAIM_AT_ONCE = 100,
-    CLAIMED_MAX = 8192, /* at hand, when no more of the dead are claimed */
+    CLAIMED_MAX = 8192, /* messages in flight, when no more entries of dead consumers are claimed */
 };
 
 static bool refuse(struct redis_session *session, redisReply *reply, struct err *err) {
@@ -38,10 +39,10 @@ static void add(struct redis_session *session, struct bytes entry, const redisRe
 
 struct redis_pending {
     struct bytes entry;
-    uint32_t deliveries; /* as the server counted so far */
+    uint32_t deliveries; /* as counted by the server so far */
 };
 
-/* The next page of our pending entries behind `after`; of those only what is unknown here. */
+/* The next page of our pending entries after `after`; only those that are unknown here. */
 static bool list_pending(struct redis_session *session, struct bytes *after, struct arena *arena,
                          struct redis_pending *out, size_t *count, bool *more, struct err *err) {
     char start[64], page[16];
@@ -67,7 +68,7 @@ static bool list_pending(struct redis_session *session, struct bytes *after, str
     return true;
 }
 
-/* An entry that was deleted or trimmed while it was pending has nothing left to be handled. */
+/* An entry that was deleted or trimmed while it was pending has no content to be handled. */
 static void drop(struct redis_session *session, struct bytes entry) {
     log_warn("redis stream %.*s: entry %.*s was deleted before it was handled",
              BYTES_ARG(session->url->stream), BYTES_ARG(entry));
@@ -126,7 +127,7 @@ static bool recover(struct redis_session *session, struct err *err) {
 
 /* ---- the living and the dead ---- */
 
-/* Ours stay ours: their idle time begins again, and nothing is counted. */
+/* Resets the idle time of our entries, without counting a delivery. */
 static bool say_alive(struct redis_session *session, struct err *err) {
     struct arena arena;
     struct bytes *tags;
@@ -148,7 +149,7 @@ static bool say_alive(struct redis_session *session, struct err *err) {
     return good;
 }
 
-/* One step over the pending entries of all; `cursor` moves on, to 0-0 at the end. */
+/* One step over the pending entries of all consumers; `cursor` moves on, to 0-0 at the end. */
 static bool claim_some(struct redis_session *session, char cursor[64], size_t *claimed,
                        struct err *err) {
     char idle[24], at_once[16];
@@ -169,7 +170,7 @@ static bool claim_some(struct redis_session *session, char cursor[64], size_t *c
     return true;
 }
 
-/* What is more than we want at hand is claimed the next time. */
+/* Entries beyond the limit are claimed the next time. */
 static bool take_over(struct redis_session *session, struct err *err) {
     char cursor[64] = "0-0";
     size_t known = redis_inflight_known(session->inflight), claimed = 0;
@@ -241,13 +242,15 @@ static bool take(struct redis_session *session, size_t which, const redisReply *
     }
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 1 ||
         !redis_reply_is_entry(reply->element[0]))
-        return true; /* nothing came in time */
+        return true; /* the wait has timed out */
     const redisReply *entries = reply->element[0]->element[1];
     for (size_t i = 0; i < entries->elements; i++) {
         if (!redis_reply_is_entry(entries->element[i]))
             continue;
         struct bytes tag = redis_reply_text(entries->element[i]->element[0]);
-        if (!redis_inflight_knows(session->inflight, tag)) /* who took over saw it given to us */
+        if (!redis_inflight_knows(
+                session->inflight,
+                tag)) /* the consumer that claimed it has seen it delivered to us */
             add(session, tag, entries->element[i]->element[1], 1);
     }
     return true;
@@ -263,7 +266,7 @@ static void settle(struct redis_session *session, struct redis_item *const *item
     redis_connection_add(session->work, words, 3 + count);
 }
 
-/* A stream takes nothing back: what waits stays ours, at hand. */
+/* A stream takes nothing back: waiting entries stay pending under our name. */
 static bool give_back(struct redis_session *session, size_t *count, struct err *err) {
     (void)session, (void)err;
     *count = 0;
@@ -300,8 +303,8 @@ static const redisReply *value_of(const redisReply *pairs, const char *name) {
     return NULL;
 }
 
-/* The server may not know (Redis before 7, deleted entries): then it is everything, unless the last
- * entry was given to the group. */
+/* The server may not know the lag (Redis before 7, deleted entries): then it is the whole stream,
+ * unless the last entry was delivered to the group. */
 static bool count_behind(struct redis_session *session, struct bytes given, uint64_t *out,
                          struct err *err) {
     struct bytes words[] = {BYTES("XINFO"), BYTES("STREAM"), session->url->stream};
@@ -340,7 +343,8 @@ static bool look_up(const redisReply *rows, struct bytes row, const char *number
     return false;
 }
 
-/* What is pending under our name, of a former life. Without a group there is none. */
+/* What is pending under our name from before this process started. Without a group there is none.
+ */
 static bool add_pending(struct redis_session *session, uint64_t *sum, struct err *err) {
     struct bytes words[] = {BYTES("XINFO"), BYTES("CONSUMERS"), session->url->stream,
                             session->url->group};

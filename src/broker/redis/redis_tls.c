@@ -28,7 +28,7 @@ static bool is_address(const char *host) {
     return inet_pton(AF_INET, host, room) == 1 || inet_pton(AF_INET6, host, room) == 1;
 }
 
-/* A certificate names hosts and addresses in different places. */
+/* A certificate has host names and addresses in different fields. */
 static bool expect(SSL *ssl, const char *host) {
     if (is_address(host))
         return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1;
@@ -63,7 +63,7 @@ struct redis_tls *redis_tls_new(int fd, const char *host, const char *ca_file, c
     return NULL;
 }
 
-/* What an operation that did not get on waits for; false: it is over. */
+/* What an operation that would block waits for; false: it failed. */
 static bool waits(const struct redis_tls *tls, int result, short *events) {
     switch (SSL_get_error(tls->ssl, result)) {
     case SSL_ERROR_WANT_READ:

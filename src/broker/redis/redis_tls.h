@@ -1,5 +1,5 @@
-/* redis_tls: TLS on a socket that does not block. The server's certificate is checked against its
- * name and the system's authorities, or those of one file. */
+/* redis_tls: TLS on a non-blocking socket. The server's certificate is checked against its name and
+ * the system's authorities, or those of one file. */
 #ifndef BROKER_REDIS_TLS_H
 #define BROKER_REDIS_TLS_H
 
