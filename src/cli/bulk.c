@@ -1,5 +1,7 @@
+/* bulk: reads the file line by line and sends requests of bounded size. */
 #include "cli/bulk.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +16,7 @@ struct bulk {
     const struct cli_env *env;
     struct client *client;
     const char *path;
-    const char *name; /* of the file, for people */
+    const char *name; /* of the file, for messages */
     FILE *file;
     size_t line; /* read so far */
     size_t pushed, duplicate_count;
@@ -53,7 +55,7 @@ static int show_answer(struct bulk *bulk) {
     struct json answer;
     struct arena arena;
     arena_init_heap(&arena, CHUNK);
-    json_parse(buf_view(&bulk->answer), &answer, NULL); /* client_send has checked it */
+    json_parse(buf_view(&bulk->answer), &answer, NULL); /* checked by client_send */
     for (struct json_walk w = json_walk(field_at(answer, "ids")); json_step(&w);)
         put_id(bulk, w.value, &arena);
     for (struct json_walk w = json_walk(field_at(answer, "duplicates")); json_step(&w);)
@@ -64,7 +66,7 @@ static int show_answer(struct bulk *bulk) {
     return code;
 }
 
-/* The server counts lines within its request; people want the file's. */
+/* The server counts lines within the request; messages name the file's lines. */
 static void name_line(const struct bulk *bulk, const struct err *why, struct err *out) {
     size_t refused = client_refused_line(bulk->client);
     struct bytes detail = bytes_of(why->text);
@@ -79,7 +81,7 @@ static void name_line(const struct bulk *bulk, const struct err *why, struct err
             BYTES_ARG(detail));
 }
 
-/* A request without an answer may have been stored all the same. */
+/* A request without an answer may have been stored nevertheless. */
 static int give_up(const struct bulk *bulk, const struct err *why) {
     struct err err;
     size_t first = bulk->lines[0], last = bulk->lines[bulk->line_count - 1];
@@ -99,6 +101,7 @@ static int give_up(const struct bulk *bulk, const struct err *why) {
 /* ---- requests ---- */
 
 static int send_lines(struct bulk *bulk) {
+    assert(bulk->line_count <= BULK_LINES_MAX);
     struct err err;
     if (bulk->line_count == 0)
         return 0;
@@ -111,6 +114,7 @@ static int send_lines(struct bulk *bulk) {
 }
 
 static int add_line(struct bulk *bulk, struct bytes line) {
+    assert(bulk->line_count <= BULK_LINES_MAX);
     bool full = bulk->line_count == BULK_LINES_MAX || bulk->body.len + line.len >= BULK_BYTES_MAX;
     int code = full ? send_lines(bulk) : 0;
     if (code != 0)

@@ -1,4 +1,4 @@
-/* bulk: NDJSON, pushed as it is read, in requests of bounded size. */
+/* bulk: pushes NDJSON while reading it, in requests of bounded size. */
 #ifndef CLI_BULK_H
 #define CLI_BULK_H
 
@@ -9,13 +9,13 @@
 
 enum {
     BULK_LINES_MAX = 1000,       /* of one request */
-    BULK_BYTES_MAX = 1 << 20,    /* of one request; a longer line goes alone */
-    BULK_LINE_MAX = 64 * 1 << 20 /* no server takes a longer one */
+    BULK_BYTES_MAX = 1 << 20,    /* of one request; a longer line is sent alone */
+    BULK_LINE_MAX = 64 * 1 << 20 /* longer lines are refused by every server */
 };
 
-/* Pushes every line of the file. Each request is stored whole or not at all; the first that is
- * refused ends it, with the name of the line and of what was pushed before. Returns the exit code.
- */
+/* Pushes every line of the file. Each request is stored as a whole or not at all; the first one
+ * refused ends it, with the number of the line and the count of messages pushed before. Returns the
+ * exit code. */
 int bulk_push(const struct cli_env *env, struct client *client, const char *path, FILE *file,
               const char *name);
 

@@ -1,3 +1,4 @@
+/* cli: finds the verb and runs it. */
 #include "cli/cli.h"
 
 #include <locale.h>
@@ -15,9 +16,8 @@
 static int no_such_verb(const struct cli_env *env, const char *name) {
     const char *nearest = verbs_nearest(env->local, name);
     if (nearest)
-        return command_usage(env, name, "there is no verb \"%s\"; did you mean \"%s\"?", name,
-                             nearest);
-    return command_usage(env, name, "there is no verb \"%s\"", name);
+        return command_usage(env, name, "unknown verb \"%s\"; did you mean \"%s\"?", name, nearest);
+    return command_usage(env, name, "unknown verb \"%s\"", name);
 }
 
 /* The verb is the first word that is neither a global option nor the value of one. */
@@ -31,7 +31,7 @@ static int find_verb(int argc, char **argv) {
     return 0;
 }
 
-/* Moves argv[from] to the front, behind the program's name. */
+/* Moves argv[from] to the front, after the program's name. */
 static void bring_forward(char **argv, int from) {
     char *word = argv[from];
     memmove(argv + 2, argv + 1, (size_t)(from - 1) * sizeof *argv);
@@ -45,7 +45,7 @@ static void fill_in(struct cli_env *env, const struct options *globals) {
     env->json = options_has(globals, "json");
 }
 
-/* Without a verb: help, the version, or what is wrong. */
+/* Without a verb: help, the version, or an error. */
 static int run_bare(struct cli_env *env, int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "--version") == 0)
         return verbs_find(env->local, "version")->run(env, 1, argv + 1);
@@ -55,7 +55,7 @@ static int run_bare(struct cli_env *env, int argc, char **argv) {
     bool help = left == 1;
     options_free(&globals);
     if (left > 1)
-        return command_usage(env, "", "there is no option %s", argv[1]);
+        return command_usage(env, "", "unknown option %s", argv[1]);
     if (!help)
         return command_usage(env, "", "%s", err.text);
     help_all(env, stdout);
@@ -83,7 +83,7 @@ static int run_verb(struct cli_env *env, const struct cli_verb *verb, int argc, 
 int cli_main(int argc, char **argv, const struct cli_verb *local, const struct cli_build *build) {
     struct cli_env env = {
         .url = DEFAULT_URL, .color = terminal_color(), .build = build, .local = local};
-    /* What impound prints is UTF-8 everywhere; this is for the width of characters. */
+    /* Output is always UTF-8; the locale is needed for the width of characters. */
     setlocale(LC_CTYPE, "C.UTF-8");
     int at = find_verb(argc, argv);
     if (at == 0)

@@ -9,12 +9,12 @@
 
 struct cli_verb;
 
-/* What is built into this program. Lists end with NULL. */
+/* The optional parts of this build. Lists end with NULL. */
 struct cli_build {
     const char *version;
     bool dashboard;
     const char *const *sources, *const *sinks; /* brokers */
-    const char *const *left_out;               /* brokers whose client library is not there */
+    const char *const *left_out;               /* brokers without their client library */
 };
 
 struct cli_env {
@@ -29,15 +29,14 @@ struct cli_verb {
     const char *name;
     const char *usage;   /* "push QUEUE [BODY]" */
     const char *summary; /* one line */
-    const char *help;    /* what else is to be said, and an example; options are added from below */
+    const char *help;    /* details and an example; options are appended */
     /* Returns the exit code: 0 done, 1 refused or failed, 2 usage, 3 unreachable, 4 not found.
-     * argv[0] is the verb; the global options are taken out. */
+     * argv[0] is the verb; the global options were removed. */
     int (*run)(const struct cli_env *env, int argc, char **argv);
     const struct options_row *options; /* ends with a NULL name; NULL: none */
 };
 
-/* `local`: verbs that live in app because they need other rooms (serve, check, doctor); ends with a
- * NULL name. */
+/* `local`: verbs of app, which need other rooms (serve, check, doctor); ends with a NULL name. */
 int cli_main(int argc, char **argv, const struct cli_verb *local, const struct cli_build *build);
 
 #endif

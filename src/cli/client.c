@@ -1,3 +1,4 @@
+/* client: HTTP calls with libcurl, each sent at most once. */
 #include "cli/client.h"
 
 #include <assert.h>
@@ -10,7 +11,7 @@
 #include "base/memory.h"
 #include "cli/field.h"
 
-/* Lists wait at most 2 s and a push for one commit; only a store that is stuck takes longer. */
+/* Lists wait at most 2 s, and a push for one commit; only a stuck store takes longer. */
 enum {
     ACTOR_MAX = 256,
     CONNECT_MS = 5000,
@@ -23,14 +24,14 @@ enum {
 
 struct client {
     CURL *curl;
-    char actor[ACTOR_MAX]; /* a header: who changes things, for the audit */
+    char actor[ACTOR_MAX]; /* a header: the user, for the audit log */
     char *url;             /* without a slash at its end */
     struct buf address;
     size_t refused_line;
     char trouble[CURL_ERROR_SIZE];
 };
 
-/* Where an answer goes: into memory, or what is no problem into a file. */
+/* The destination of an answer: memory, or a file unless it is a problem document. */
 struct receipt {
     CURL *curl;
     struct buf *answer;
@@ -64,7 +65,7 @@ static size_t receive(char *data, size_t size, size_t count, void *arg) {
     return receipt->answer->overflow ? 0 : size * count;
 }
 
-/* The name that the system knows this user by. */
+/* The user's login name. */
 static void name_actor(char actor[ACTOR_MAX]) {
     const struct passwd *user = getpwuid(geteuid());
     if (user)
@@ -74,6 +75,7 @@ static void name_actor(char actor[ACTOR_MAX]) {
 }
 
 struct client *client_new(const char *url) {
+    assert(url);
     struct client *client = memory_new(sizeof *client);
     client->curl = curl_easy_init();
     assert(client->curl);
@@ -86,7 +88,7 @@ struct client *client_new(const char *url) {
     CURL *curl = client->curl;
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L); /* an id may be ".." */
-    curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* the server is near: directly, or not at all */
+    curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* no proxy: the server is on the local network */
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, client->trouble);
@@ -108,14 +110,14 @@ static struct curl_slist *set_call(struct client *client, const struct client_ca
     struct curl_slist *headers = curl_slist_append(NULL, "Accept: application/json");
     CURL *curl = client->curl;
     curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L);
-    /* On a connection that was used before, libcurl sends again by itself what got no answer. */
+    /* A fresh connection: on a reused one libcurl repeats a request without an answer by itself. */
     curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, call->body.ptr ? 1L : 0L);
     if (call->body.ptr) {
         char type[128];
         snprintf(type, sizeof type, "Content-Type: %s", call->content_type);
         headers = curl_slist_append(headers, type);
         headers = curl_slist_append(headers, client->actor);
-        headers = curl_slist_append(headers, "Expect:"); /* no round trip to ask first */
+        headers = curl_slist_append(headers, "Expect:"); /* no 100-continue round trip */
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->body.ptr);
     }
@@ -127,8 +129,7 @@ static struct curl_slist *set_call(struct client *client, const struct client_ca
 static enum status no_answer(const struct client *client, CURLcode code, struct err *err) {
     const char *why = client->trouble[0] ? client->trouble : curl_easy_strerror(code);
     if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL)
-        return err_set(err, STATUS_USAGE, "\"%s\" is no http:// or https:// address of a server",
-                       client->url);
+        return err_set(err, STATUS_USAGE, "\"%s\" is not an http:// or https:// URL", client->url);
     if (code == CURLE_WRITE_ERROR)
         return err_set(err, STATUS_INVALID,
                        "the answer could not be written, or is larger than can be taken");
@@ -136,7 +137,7 @@ static enum status no_answer(const struct client *client, CURLcode code, struct 
                    "cannot reach impound at %s: %s; is `impound serve` running?", client->url, why);
 }
 
-/* What a problem document says, or else the number alone. */
+/* The detail of a problem document, or only the status. */
 static enum status refused(struct client *client, long http, struct bytes answer, struct err *err) {
     enum status status = http == 404 ? STATUS_NOT_FOUND : STATUS_INVALID;
     struct json problem;
@@ -171,7 +172,7 @@ static enum status judge(struct client *client, const struct receipt *receipt, s
     return STATUS_OK;
 }
 
-/* `method`: NULL is what the body says. */
+/* `method`: NULL: POST with a body, otherwise GET. */
 static enum status perform(struct client *client, const struct client_call *call,
                            const char *method, struct receipt *receipt, struct err *err) {
     client->refused_line = 0;
@@ -181,7 +182,7 @@ static enum status perform(struct client *client, const struct client_call *call
     buf_str(&client->address, client->url);
     buf_str(&client->address, call->path);
     if (client->address.overflow || !call->path[0])
-        return err_set(err, STATUS_USAGE, "what is asked for is too long for an address");
+        return err_set(err, STATUS_USAGE, "the arguments are too long for a URL");
     struct curl_slist *headers = set_call(client, call, method);
     curl_easy_setopt(client->curl, CURLOPT_URL, buf_cstr(&client->address));
     curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, receipt);

@@ -1,4 +1,4 @@
-/* cmd: what each cmd_<verb>.c gives to the table of verbs. */
+/* cmd: the functions and options of each cmd_<verb>.c, for the table of verbs. */
 #ifndef CLI_CMD_H
 #define CLI_CMD_H
 

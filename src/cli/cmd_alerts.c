@@ -1,4 +1,4 @@
-/* impound alerts: what fires now; impound alerts test: whether the receivers take what they get. */
+/* impound alerts: firing alerts; impound alerts test: sends a test notice to the receivers. */
 #include "cli/cmd.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static void view_alerts(const struct cli_env *env, struct json answer, struct ar
         buf_str(out, "Nothing fires.\n");
 }
 
-/* Puts the results into words; false when one did not take it. */
+/* Prints the results; false: a receiver failed. */
 static bool put_results(struct json answer, struct arena *arena, struct buf *out) {
     bool all = true;
     for (struct json_walk walk = json_walk(field_at(answer, "results")); json_step(&walk);) {
@@ -37,7 +37,7 @@ static bool put_results(struct json answer, struct arena *arena, struct buf *out
         all &= ok;
     }
     if (out->len == 0)
-        buf_str(out, "There are no receivers: name some under alerts.to in impound.yaml.\n");
+        buf_str(out, "No receivers are configured; add them under alerts.to in impound.yaml.\n");
     return all;
 }
 
@@ -45,7 +45,7 @@ static int show_results(const struct cli_env *env, struct bytes answer) {
     struct json json;
     struct arena arena;
     struct buf out;
-    json_parse(answer, &json, NULL); /* client_send has checked it */
+    json_parse(answer, &json, NULL); /* checked by client_send */
     arena_init_heap(&arena, BODY_MAX);
     buf_init_heap(&out, COMMAND_ANSWER_MAX);
     bool all = put_results(json, &arena, &out);

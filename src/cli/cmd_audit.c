@@ -1,4 +1,4 @@
-/* impound audit: who changed what, and why, newest first. */
+/* impound audit: the audit log, newest first. */
 #include "cli/cmd.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* impound bury: takes messages that wait out of their queue, into its DLQ. */
+/* impound bury: moves waiting messages from their queue to its DLQ. */
 #include "cli/cmd.h"
 
 #include "cli/ruling.h"

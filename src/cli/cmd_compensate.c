@@ -1,4 +1,4 @@
-/* impound compensate: letters that are half-done, given to the handler that undoes them. */
+/* impound compensate: runs the compensating handler for letters. */
 #include "cli/cmd.h"
 
 #include "cli/ruling.h"

@@ -1,4 +1,4 @@
-/* impound completion: a script for a shell. */
+/* impound completion: prints a completion script for a shell. */
 #include "cli/cmd.h"
 
 #include <string.h>

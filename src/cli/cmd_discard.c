@@ -1,4 +1,4 @@
-/* impound discard: marks letters, or messages that wait, as discarded. Their bodies are kept. */
+/* impound discard: marks letters, or waiting messages, as discarded. Their bodies are kept. */
 #include "cli/cmd.h"
 
 #include "cli/ruling.h"

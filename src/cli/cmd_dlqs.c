@@ -1,4 +1,4 @@
-/* impound dlqs: how the dead-letter queues are, and their triage rules set going again. */
+/* impound dlqs: the state of the dead-letter queues; resumes their triage rules. */
 #include "cli/cmd.h"
 
 #include "cli/columns.h"

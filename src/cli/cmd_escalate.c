@@ -1,4 +1,4 @@
-/* impound escalate: letters that somebody else has to look at. */
+/* impound escalate: marks letters for review by another person. */
 #include "cli/cmd.h"
 
 #include "cli/ruling.h"

@@ -1,4 +1,4 @@
-/* impound explain: why a message is where it is. */
+/* impound explain: why a message is in its state. */
 #include "cli/cmd.h"
 
 #include "cli/command.h"

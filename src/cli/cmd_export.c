@@ -1,4 +1,4 @@
-/* impound export: whole letters as NDJSON, to standard output or a file. */
+/* impound export: complete letters as NDJSON, to standard output or a file. */
 #include "cli/cmd.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ const struct options_row cmd_export_options[] = {
     {0},
 };
 
-/* Looking harms nobody: without a filter it is every letter, in any state. */
+/* An export changes nothing: without a filter it contains every letter, in any state. */
 static void put_body(const struct options *options, bool compress, struct buf *body) {
     struct json_out json = json_out(body);
     json_open(&json, '{');
@@ -60,7 +60,7 @@ static int trouble(const char *name) {
     return command_fail(&err);
 }
 
-/* The file has its name only once it is whole. */
+/* The file gets its name only when it is complete. */
 static int export_file(const struct cli_env *env, const struct options *options, const char *name) {
     char *part;
     if (asprintf(&part, "%s.part", name) < 0)

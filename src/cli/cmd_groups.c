@@ -1,4 +1,4 @@
-/* impound groups: letters by their failure; one group closely; what is noted of it. */
+/* impound groups: letters grouped by failure; details of a group; its note and state. */
 #include "cli/cmd.h"
 
 #include <stdio.h>
@@ -102,7 +102,7 @@ static void view_rule(const struct cli_env *env, struct json answer, struct aren
 
 /* ---- changes ---- */
 
-/* What `groups WORD FP` asks for: a member and its value, or NULL: the next argument. */
+/* The member that `groups WORD FP` sets, and its value; NULL: the next argument. */
 static const struct change {
     const char *word, *member, *value;
 } changes[] = {

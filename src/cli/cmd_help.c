@@ -1,4 +1,4 @@
-/* impound help: how it is used. */
+/* impound help: usage. */
 #include "cli/cmd.h"
 
 #include "cli/command.h"
@@ -11,7 +11,7 @@ static int help_one(const struct cli_env *env, const char *name) {
         help_verb(verb, stdout);
         return 0;
     }
-    return command_usage(env, "help", "there is no verb \"%s\"", name);
+    return command_usage(env, "help", "unknown verb \"%s\"", name);
 }
 
 int cmd_help_run(const struct cli_env *env, int argc, char **argv) {

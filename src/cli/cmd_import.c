@@ -1,4 +1,5 @@
-/* impound import: letters from exports, archives and spill files, a part of a file at a time. */
+/* impound import: imports letters from exports, archives and spill files, a part of a file at a
+ * time. */
 #include "cli/cmd.h"
 
 #include <errno.h>
@@ -22,9 +23,9 @@ struct import {
     struct client *client;
     struct buf answer;
     const char *name;
-    uint64_t lines; /* of the present file */
+    uint64_t lines; /* of the current file */
     uint64_t imported, present, changed, refused;
-    uint64_t damaged; /* archives that are not as they were written */
+    uint64_t damaged; /* archives that do not match their manifest */
 };
 
 static uint64_t number_at(struct json answer, const char *path) {
@@ -75,7 +76,7 @@ static void tell(const struct import *import, struct json list, const char *key,
 
 static void take_answer(struct import *import) {
     struct json answer;
-    json_parse(buf_view(&import->answer), &answer, NULL); /* client_send has checked it */
+    json_parse(buf_view(&import->answer), &answer, NULL); /* checked by client_send */
     tell(import, field_at(answer, "refused"), "why", "");
     tell(import, field_at(answer, "changed"), "id", "it has changed since, and stays: ");
     import->lines += number_at(answer, "lines");
@@ -87,7 +88,7 @@ static void take_answer(struct import *import) {
 
 /* ---- files ---- */
 
-/* What is whole in a damaged archive is imported all the same. */
+/* Intact letters of a damaged archive are imported nevertheless. */
 static void check_archive(struct import *import, struct bytes data) {
     struct err why, err;
     if (manifest_check(import->name, data, &why) == STATUS_OK)

@@ -1,4 +1,4 @@
-/* impound ls: letters, or the messages of a queue, by filter, newest first. */
+/* impound ls: lists letters, or the messages of a queue, newest first. */
 #include "cli/cmd.h"
 
 #include <stdio.h>
@@ -47,7 +47,7 @@ static const struct listing_column message_columns[] = {
     {{"TEXT", false}, "failure.error_message", NULL},
 };
 
-/* A list under way: as a table, or as one JSON document of all pages. */
+/* A list being printed: as a table, or as one JSON document of all pages. */
 struct walk {
     const struct cli_env *env;
     const struct options *options;
@@ -97,7 +97,7 @@ static enum status get_page(struct walk *walk, const char *cursor, struct json *
     return status;
 }
 
-/* Rows of a page, as they are, behind those of the pages before. */
+/* Rows of a page, unchanged, appended to those of earlier pages. */
 static void put_raw_rows(struct walk *walk, struct json rows) {
     for (struct json_walk w = json_walk(rows); json_step(&w); walk->rows++) {
         if (walk->rows > 0)
@@ -118,7 +118,7 @@ static void put_page(struct walk *walk, struct json page) {
     }
 }
 
-/* What the list does not show, said beside it. */
+/* Notes about rows that the list does not show, on standard error. */
 static void put_notes(const struct walk *walk, struct json page, struct bytes cursor) {
     int64_t count;
     if (cursor.len > 0 && !all_pages(walk))
@@ -129,7 +129,7 @@ static void put_notes(const struct walk *walk, struct json page, struct bytes cu
         fprintf(stderr, "--where failed on %lld and left them out.\n", (long long)count);
 }
 
-/* Shows one page; *cursor is then where the next one begins, or NULL. */
+/* Prints one page; *cursor is then the cursor of the next page, or NULL. */
 static int walk_page(struct walk *walk, struct arena *cursors, const char **cursor) {
     struct json page;
     struct err err;

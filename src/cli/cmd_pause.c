@@ -1,11 +1,11 @@
-/* impound pause: a queue stops receiving and handing over. */
+/* impound pause: stops a queue from receiving and handing over. */
 #include "cli/cmd.h"
 
 #include "cli/command.h"
 #include "cli/queue_change.h"
 
 const struct options_row cmd_pause_options[] = {
-    {"why", "TEXT", "what `impound queues` shall say about it", 0},
+    {"why", "TEXT", "the reason, shown by `impound queues`", 0},
     {0},
 };
 

@@ -1,4 +1,4 @@
-/* impound push: a message, or many, into a queue. */
+/* impound push: pushes one or many messages into a queue. */
 #include "cli/cmd.h"
 
 #include <errno.h>
@@ -20,8 +20,9 @@ const struct options_row cmd_push_options[] = {
     {"key", "KEY", "messages with one key belong together", 0},
     {"header", "NAME=VALUE", "a header of the message; may be given several times", 0},
     {"id", "ID", "an id of your own; pushing it twice stores it once", 0},
-    {"delay", "DURATION", "hand it over no sooner than in, say, 5m", 0},
-    {"content-type", "TYPE", "what the body is (default application/json, else text/plain)", 0},
+    {"delay", "DURATION", "earliest hand-over, such as 5m from now", 0},
+    {"content-type", "TYPE", "content type of the body (default application/json, else text/plain)",
+     0},
     {"ndjson", "FILE", "push each line of a file, or of standard input with -", 0},
     {0},
 };

@@ -1,4 +1,4 @@
-/* impound queues: how the queues are; rename and remove. */
+/* impound queues: the state of the queues; rename and remove. */
 #include "cli/cmd.h"
 
 #include <string.h>

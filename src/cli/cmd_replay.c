@@ -1,4 +1,4 @@
-/* impound replay: shows what a replay would do, or with --apply does it and waits for its end. */
+/* impound replay: shows the plan of a replay, or with --apply runs it and waits for its end. */
 #include "cli/cmd.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void put_text(struct json_out *json, const struct options *options, const
     json_put_str(json, value);
 }
 
-/* "off", or "1,10" as [1,10]; what is not a number the server refuses. */
+/* "off", or "1,10" as [1,10]; other values are refused by the server. */
 static void put_canary(struct json_out *json, const char *value) {
     if (!value)
         return;
@@ -85,7 +85,7 @@ static void put_order(const struct options *options, struct buf *body) {
     json_close(&json, '}');
 }
 
-/* Starts it; then follows it to its end, unless it is to be left alone. */
+/* Starts the replay; then follows it to its end, unless --detach is given. */
 static int start(const struct cli_env *env, const struct client_call *call, bool detach) {
     struct client *client = client_new(env->url);
     struct buf answer;

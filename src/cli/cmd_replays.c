@@ -1,4 +1,4 @@
-/* impound replays: all of them, one, or a change to one: pause, resume, abort. */
+/* impound replays: lists replays, shows one, or changes one: pause, resume, abort. */
 #include "cli/cmd.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 const struct options_row cmd_replays_options[] = {
     {"pause", NULL, "send nothing more for now", 0},
     {"resume", NULL, "go on after a pause", 0},
-    {"abort", NULL, "end it; what was not sent stays as it is", 0},
+    {"abort", NULL, "end it; letters that were not sent stay unchanged", 0},
     {"why", "TEXT", "for the replay and the audit", 0},
     {"limit", "N", "rows of a page (default 50, at most 1000)", 0},
     {"cursor", "CURSOR", "go on where the last page ended", 0},

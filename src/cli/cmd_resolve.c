@@ -1,4 +1,4 @@
-/* impound resolve: letters that were dealt with by hand. */
+/* impound resolve: marks letters as resolved by hand. */
 #include "cli/cmd.h"
 
 #include "cli/ruling.h"

@@ -1,4 +1,4 @@
-/* impound resume: a queue goes on after a pause or a halt. */
+/* impound resume: lets a queue continue after a pause or a halt. */
 #include "cli/cmd.h"
 
 #include "cli/command.h"

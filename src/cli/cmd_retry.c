@@ -1,4 +1,4 @@
-/* impound retry: has messages that wait for a retry tried now. */
+/* impound retry: makes waiting retries due now. */
 #include "cli/cmd.h"
 
 #include "cli/ruling.h"

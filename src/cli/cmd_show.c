@@ -1,4 +1,4 @@
-/* impound show: one message: what happened to it, and its body. */
+/* impound show: one message: its history and its body. */
 #include "cli/cmd.h"
 
 #include "cli/command.h"
@@ -55,7 +55,7 @@ static const struct story_line failure_lines[] = {
     {"fingerprint", "failure.fingerprint", NULL},
 };
 
-/* Which round it was of: the number of the replay, or that it was to undo the letter. */
+/* The round of a history line: the number of the replay, or that it was a compensation. */
 static struct bytes field_round(struct json line, const char *path, struct arena *arena) {
     bool compensation = false;
     json_bool(field_at(line, "compensation"), &compensation);
@@ -97,7 +97,7 @@ static void put_history(const struct story *story) {
     listing_print(story, history_columns, COMMAND_COUNT(history_columns), history, STORY_INDENT);
 }
 
-/* What is not UTF-8 is shown as base64, as the server gives it. */
+/* A body that is not UTF-8 is shown as base64, as the server sends it. */
 static void put_body(const struct story *story) {
     struct json message = field_at(story->object, "message"), body;
     bool raw = !json_get(message, "body", &body);
@@ -116,7 +116,7 @@ static void put_body(const struct story *story) {
         pretty_json(story->out, body, STORY_INDENT, BODY_LINES_MAX);
 }
 
-/* The body that first died, of a letter that was edited; an edit works on JSON. */
+/* The original body of an edited letter; edits work on JSON. */
 static void put_original(const struct story *story) {
     struct json body;
     if (!json_get(field_at(story->object, "original"), "body", &body))

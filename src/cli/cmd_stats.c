@@ -1,4 +1,4 @@
-/* impound stats: rates, depths and counters of everything, at one moment. */
+/* impound stats: rates, depths and counters of everything, once. */
 #include "cli/cmd.h"
 
 #include "cli/columns.h"

@@ -1,4 +1,4 @@
-/* impound top: queues, DLQs, alerts and replays, drawn again every second. */
+/* impound top: queues, DLQs, alerts and replays, refreshed every second. */
 #include "cli/cmd.h"
 
 #include "cli/columns.h"
@@ -14,7 +14,7 @@ const struct options_row cmd_top_options[] = {
     {0},
 };
 
-/* The parts of the view, from what matters most. */
+/* The parts of the view, most important first. */
 static const struct {
     const char *path, *list;
     enum columns_of of;
@@ -99,7 +99,7 @@ static int print_once(struct top *top) {
     return command_write(buf_view(&top->frame));
 }
 
-/* A server that is gone for a while is waited for: that is when people watch. */
+/* An unreachable server is waited for: that is when people watch. */
 static void watch(struct top *top) {
     do {
         struct err err;

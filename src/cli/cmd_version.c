@@ -1,4 +1,4 @@
-/* impound version: which one this is, and what is built into it. */
+/* impound version: the version, and the parts of this build. */
 #include "cli/cmd.h"
 
 #include <assert.h>
@@ -23,7 +23,7 @@ static part_list telemetry = {NULL}, telemetry_left_out = {"otlp", NULL};
 
 enum { KIND_COUNT = 6 };
 
-/* A kind of part, with two lists that are shown as one. */
+/* A kind of part, with two lists shown as one. */
 struct part_kind {
     const char *name;
     const char *const *lists[2];

@@ -1,3 +1,4 @@
+/* columns: the table of columns. */
 #include "cli/columns.h"
 
 #include <assert.h>

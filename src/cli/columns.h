@@ -1,5 +1,5 @@
-/* columns: the columns in which queues, DLQs, alerts, replays and adoptions are listed. Each stands
- * here once; a verb says which it shows, and in which order. */
+/* columns: the columns of lists of queues, DLQs, alerts, replays and adoptions. Each is defined
+ * once; a verb selects columns and their order. */
 #ifndef CLI_COLUMNS_H
 #define CLI_COLUMNS_H
 
@@ -7,11 +7,10 @@
 
 enum columns_of { COLUMNS_QUEUE, COLUMNS_DLQ, COLUMNS_ALERT, COLUMNS_REPLAY, COLUMNS_ADOPTION };
 
-/* `shown`: titles with a comma between them, such as "QUEUE,STATE"; one that there is none of is a
- * bug. */
+/* `shown`: titles separated by commas, such as "QUEUE,STATE"; an unknown title is a bug. */
 void columns_print(const struct story *story, enum columns_of of, const char *shown,
                    struct json array);
-/* The member `adoptions` of an answer, below what was printed; nothing where there are none. */
+/* Appends the member `adoptions` of an answer; nothing if there are none. */
 void columns_adoptions(const struct story *story, struct json answer);
 
 #endif

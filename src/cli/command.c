@@ -1,5 +1,7 @@
+/* command: see the header. */
 #include "cli/command.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -20,7 +22,7 @@ bool command_options(const struct cli_env *env, const struct options_row *rows, 
     return false;
 }
 
-/* Errors quote what people typed and what the server said, which may quote a message. */
+/* Errors may quote user input and message contents, so they are made safe for the terminal. */
 static void complain(const char *text) {
     struct buf line;
     buf_init_heap(&line, CHUNK);
@@ -31,6 +33,7 @@ static void complain(const char *text) {
 }
 
 int command_usage(const struct cli_env *env, const char *verb, const char *format, ...) {
+    assert(verb && format);
     struct err err;
     va_list args;
     va_start(args, format);
@@ -72,7 +75,7 @@ static int show_answer(const struct cli_env *env, struct bytes answer, command_v
     struct json json;
     struct arena arena;
     struct buf out;
-    json_parse(answer, &json, NULL); /* client_send has checked it */
+    json_parse(answer, &json, NULL); /* checked by client_send */
     arena_init_heap(&arena, CHUNK);
     buf_init_heap(&out, COMMAND_ANSWER_MAX);
     if (env->json) {

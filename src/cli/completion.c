@@ -1,3 +1,4 @@
+/* completion: one generator per shell. */
 #include "cli/completion.h"
 
 #include <string.h>
@@ -26,7 +27,7 @@ static bool takes_file(const struct options_row *row) {
     return row->value && strcmp(row->value, "FILE") == 0;
 }
 
-/* ---- a verb's arguments, as its usage has them: FILE, VERB, or words in small letters ---- */
+/* ---- a verb's arguments, from its usage: FILE, VERB, or lower-case words ---- */
 
 static struct bytes arguments(const struct cli_verb *verb) {
     return bytes_of(verb->usage + strlen(verb->name));
@@ -41,7 +42,7 @@ static void put_name(struct buf *out, const struct cli_verb *verb, const struct 
     buf_printf(out, " %s", verb->name);
 }
 
-/* Each behind a space. */
+/* Each preceded by a space. */
 static void put_arguments(struct buf *out, const struct cli_verb *verb,
                           const struct cli_verb *local) {
     struct bytes rest = arguments(verb);
@@ -115,7 +116,7 @@ void completion_bash(struct buf *out, const struct cli_verb *local) {
 
 /* ---- zsh ---- */
 
-/* Within single quotes there is no escape; a quote is put outside of them. */
+/* Single quotes have no escapes; a quote is put outside of them. */
 static void zsh_text(struct buf *out, const char *text) {
     for (; *text; text++) {
         if (*text == '\'')

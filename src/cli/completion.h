@@ -1,4 +1,5 @@
-/* completion: scripts for shells, from the table of verbs, so that they cannot drift from it. */
+/* completion: completion scripts, generated from the table of verbs, so that they always match it.
+ */
 #ifndef CLI_COMPLETION_H
 #define CLI_COMPLETION_H
 

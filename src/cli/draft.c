@@ -1,3 +1,4 @@
+/* draft: see the header. */
 #include "cli/draft.h"
 
 #include <string.h>
@@ -60,7 +61,7 @@ enum status draft_put(const struct options *options, struct bytes body, struct b
     int64_t delay_ms;
     const char *delay = options_get(options, "delay");
     if (delay && !duration_parse(bytes_of(delay), &delay_ms))
-        return err_set(err, STATUS_USAGE, "--delay %s is no duration such as 30s, 5m or 24h",
+        return err_set(err, STATUS_USAGE, "--delay %s is not a duration such as 30s, 5m or 24h",
                        delay);
     struct json_out json = json_out(out);
     json_open(&json, '{');

@@ -1,4 +1,4 @@
-/* draft: the push object of one message, from what was typed (DESIGN §6). */
+/* draft: builds the push object of one message from the command line (DESIGN §6). */
 #ifndef CLI_DRAFT_H
 #define CLI_DRAFT_H
 
@@ -7,7 +7,7 @@
 #include "cli/options.h"
 
 /* Appends {"body":…} with the exact bytes of a JSON body, or {"body_base64":…,"content_type":…} for
- * anything else and whenever --content-type is not application/json. USAGE: an option is not right.
+ * anything else and whenever --content-type is not application/json. USAGE: an option is invalid.
  */
 enum status draft_put(const struct options *options, struct bytes body, struct buf *out,
                       struct err *err);

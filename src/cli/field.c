@@ -1,3 +1,4 @@
+/* field: see the header. */
 #include "cli/field.h"
 
 #include <stdlib.h>
@@ -51,7 +52,7 @@ struct bytes field_duration(struct json object, const char *path, struct arena *
     return arena_dup(arena, buf_view(&text));
 }
 
-/* Whole, with its unit. */
+/* A whole number with its unit. */
 static struct bytes rounded(double value, const char *unit, struct arena *arena) {
     char memory[NUMBER_MAX];
     struct buf text;

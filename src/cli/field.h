@@ -4,17 +4,15 @@
 
 #include "base/json.h"
 
-/* The member at a path such as "message.queue"; JSON null when there is none. */
+/* The member at a path such as "message.queue"; JSON null if there is none. */
 struct json field_at(struct json object, const char *path);
-/* Its text: a string decoded, a number, true or false as it stands; empty for null and containers.
- */
+/* Its text: a decoded string, a number, true or false; empty for null and containers. */
 struct bytes field_text(struct json object, const char *path, struct arena *arena);
-/* The same; of an object its JSON. */
+/* The same; for an object its JSON. */
 struct bytes field_any(struct json object, const char *path, struct arena *arena);
-/* A number of milliseconds as "132ms" or "10s"; empty when there is none. */
+/* Milliseconds as "132ms" or "10s"; empty if there is none. */
 struct bytes field_duration(struct json object, const char *path, struct arena *arena);
-/* A number of seconds as an age that people read: "42s" "5m" "3h" "12d"; empty when there is none.
- */
+/* Seconds as an age: "42s" "5m" "3h" "12d"; empty if there is none. */
 struct bytes field_age(struct json object, const char *path, struct arena *arena);
 /* A share from 0 to 1 as "83%"; empty when there is none. */
 struct bytes field_percent(struct json object, const char *path, struct arena *arena);

@@ -1,3 +1,4 @@
+/* filter: see the header. */
 #include "cli/filter.h"
 
 #include <stdio.h>
@@ -63,7 +64,7 @@ static void put_limit(const struct options *options, struct json_out *json) {
     if (bytes_u64(bytes_of(limit), &number) && number <= INT64_MAX)
         json_put_i64(json, (int64_t)number);
     else
-        json_put_str(json, limit); /* the server says what is wrong with it */
+        json_put_str(json, limit); /* the server reports the error */
 }
 
 static void put_order(const struct options *options, struct json_out *json) {

@@ -1,12 +1,12 @@
-/* filter: the options by which a verb says which letters it is about, the same for every verb that
- * takes some, and how they are asked for (DESIGN §6). */
+/* filter: the options that select letters, the same for every verb, and their form in requests
+ * (DESIGN §6). */
 #ifndef CLI_FILTER_H
 #define CLI_FILTER_H
 
 #include "base/json.h"
 #include "cli/options.h"
 
-/* Rows that narrow a list down. */
+/* Options that narrow a list. */
 #define FILTER_WORDS                                                                               \
     {"category", "CATEGORY", "such as timeout, validation, bug", 0},                               \
         {"reason", "PREFIX", "the reason, or how it begins (behind max_attempts:)", 0},            \
@@ -21,9 +21,9 @@
         "where", "JQ", "a jq program on the envelope, such as '.message.size > 1000'", 0           \
     }
 
-/* Rows of a verb that acts on letters. */
+/* Options of a verb that acts on letters. */
 #define FILTER_ACTION FILTER_ACTION_OR_ALL("every letter: without any filter nothing is done")
-/* The same with what is said of --all. */
+/* The same with another description of --all. */
 #define FILTER_ACTION_OR_ALL(all_is)                                                               \
     {"dlq", "DLQ", "of this DLQ", 0}, {"queue", "QUEUE", "of this queue", 0}, FILTER_WORDS,        \
         {"all", NULL, all_is, 0}, {"limit", "N", "at most so many, the oldest", 0}, {              \
@@ -35,10 +35,11 @@
 
 /* The option's name as the API spells it: "-" is "_" there. */
 void filter_word(const char *option, char name[32]);
-/* Whether any row of FILTER_ACTION but the limit, or an id, says what is meant. */
+/* Whether any option of FILTER_ACTION except the limit, or an id, selects letters. */
 bool filter_given(const struct options *options);
-/* Members filter or ids, all, limit and order, of an object that is open. Arguments are ids. With
- * `until` (NULL: none), which a dry run gave: what it saw, and nothing that came since. */
+/* Writes the members filter or ids, all, limit and order of an open object. Arguments are ids.
+ * `until` (NULL: none) comes from a dry run: it restricts the action to the letters that the dry
+ * run saw. */
 void filter_put(const struct options *options, const char *until, struct json_out *json);
 
 #endif

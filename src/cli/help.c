@@ -1,3 +1,4 @@
+/* help: prints usage from the table of verbs. */
 #include "cli/help.h"
 
 #include "cli/text.h"

@@ -1,4 +1,4 @@
-/* help: how impound and its verbs are used, from the table of verbs. */
+/* help: usage of impound and its verbs, from the table of verbs. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 
@@ -8,7 +8,7 @@
 
 void help_all(const struct cli_env *env, FILE *to);
 void help_verb(const struct cli_verb *verb, FILE *to);
-/* Two lines, for someone who got it wrong. */
+/* Two lines, after a usage error. */
 void help_usage(const struct cli_env *env, const char *verb, FILE *to);
 
 #endif

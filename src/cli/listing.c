@@ -1,3 +1,4 @@
+/* listing: see the header. */
 #include "cli/listing.h"
 
 #include <assert.h>

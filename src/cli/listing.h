@@ -1,4 +1,5 @@
-/* listing: an array of the server's answer as a table: a column for each member that is shown. */
+/* listing: prints an array of the server's answer as a table with a column for each member shown.
+ */
 #ifndef CLI_LISTING_H
 #define CLI_LISTING_H
 
@@ -11,11 +12,11 @@ struct listing_column {
     story_form *form; /* NULL: field_text */
 };
 
-/* For answers that come in one piece. */
+/* For answers in one piece. */
 void listing_print(const struct story *story, const struct listing_column *columns, size_t count,
                    struct json array, size_t indent);
 
-/* For those that come in pages. */
+/* For answers in pages. */
 struct listing {
     const struct listing_column *columns;
     size_t count;
@@ -25,7 +26,7 @@ struct listing {
 void listing_init(struct listing *listing, const struct cli_env *env,
                   const struct listing_column *columns, size_t count);
 void listing_free(struct listing *listing);
-/* Returns how many rows there were. */
+/* Returns the number of rows. */
 size_t listing_page(struct listing *listing, struct json array, struct arena *arena,
                     struct buf *out);
 

@@ -1,5 +1,7 @@
+/* options: see the header. */
 #include "cli/options.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,10 +17,10 @@ const struct options_row options_global[] = {
     {0},
 };
 
-/* One word of the command line that begins with a dash, taken apart. */
+/* A parsed option of the command line. */
 struct word {
     const struct options_row *row; /* NULL: unknown */
-    const char *value;             /* what stands behind "=", or NULL */
+    const char *value;             /* the value after "=", or NULL */
 };
 
 static bool is_option(const char *text) {
@@ -51,7 +53,7 @@ static void reserve(struct options *out, int argc) {
                             .args = memory_array(most, sizeof *out->args)};
 }
 
-/* Takes argv[*i], and the word behind it when that is its value. */
+/* Reads argv[*i], and the next word if that is its value. */
 static enum status take(struct word word, int argc, char **argv, int *i, struct options *out,
                         struct err *err) {
     const char *text = argv[*i];
@@ -80,9 +82,8 @@ static enum status unknown(const struct options_row *rows, const char *text, str
     name = bytes_cut(name, 0, bytes_find(name, BYTES("=")));
     const char *nearest = suggest_nearest(name, names, count);
     if (nearest)
-        return err_set(err, STATUS_USAGE, "there is no option %s; did you mean --%s?", text,
-                       nearest);
-    return err_set(err, STATUS_USAGE, "there is no option %s", text);
+        return err_set(err, STATUS_USAGE, "unknown option %s; did you mean --%s?", text, nearest);
+    return err_set(err, STATUS_USAGE, "unknown option %s", text);
 }
 
 static enum status check_count(const struct options *options, size_t least, size_t most,
@@ -123,6 +124,7 @@ void options_free(struct options *options) {
 }
 
 const char *options_get(const struct options *options, const char *name) {
+    assert(name);
     for (size_t i = options->given_count; i > 0; i--)
         if (strcmp(options->given[i - 1].row->name, name) == 0)
             return options->given[i - 1].value;

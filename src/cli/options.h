@@ -1,7 +1,7 @@
-/* options: what stands behind a verb, read by a table.
+/* options: parses the command line of a verb by a table.
  *
- * "--name value" and "--name=value", "-c value" where a row has a letter, "--" ends the options,
- * and options may stand between the arguments. A lone "-" is an argument. */
+ * "--name value" and "--name=value", "-c value" where a row has a letter; "--" ends the options,
+ * and options may come between the arguments. A lone "-" is an argument. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -11,7 +11,7 @@
 
 struct options_row {
     const char *name;  /* without its dashes */
-    const char *value; /* what it takes, such as "FILE"; NULL: it is a switch */
+    const char *value; /* its value, such as "FILE"; NULL: a switch */
     const char *help;  /* one line */
     char letter;       /* "-c"; 0: none */
 };
@@ -30,18 +30,18 @@ struct options {
 
 extern const struct options_row options_global[]; /* --url, --json, --help */
 
-/* USAGE: an unknown option (with a "did you mean"), a value missing or too much, too few or too
+/* USAGE: an unknown option (with a "did you mean"), a missing or superfluous value, too few or too
  * many arguments. argv[0] is skipped. Borrows argv. Free *out in any case. */
 enum status options_parse(const struct options_row *rows, int argc, char **argv, size_t least,
                           size_t most, struct options *out, struct err *err);
 void options_free(struct options *options);
-/* The last value given; NULL when the option is not there. */
+/* The last value given; NULL: the option was not given. */
 const char *options_get(const struct options *options, const char *name);
 bool options_has(const struct options *options, const char *name);
 
-/* Moves the global options out of argv, wherever they stand before "--", into *out; returns the new
- * argc, or -1 when a value is missing (USAGE in *err). Free *out in any case. What
- * is the value of one of the verb's own options is left alone. */
+/* Moves the global options from argv, anywhere before "--", into *out; returns the new argc, or -1
+ * if a value is missing (USAGE in *err). Free *out in any case. Values of the verb's own options
+ * are not touched. */
 int options_take_global(const struct options_row *rows, int argc, char **argv, struct options *out,
                         struct err *err);
 

@@ -1,5 +1,7 @@
+/* path: see the header. */
 #include "cli/path.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/ascii.h"
@@ -14,7 +16,7 @@ void path_free(struct path *path) {
     buf_free(&path->text);
 }
 
-/* RFC 3986: all but the unreserved characters. */
+/* RFC 3986: everything but the unreserved characters is escaped. */
 static void put_escaped(struct buf *out, const char *text) {
     for (; *text; text++) {
         if (ascii_is_alnum(*text) || strchr("-._~", *text))
@@ -25,11 +27,13 @@ static void put_escaped(struct buf *out, const char *text) {
 }
 
 void path_segment(struct path *path, const char *text) {
+    assert(!path->asked);
     buf_char(&path->text, '/');
     put_escaped(&path->text, text);
 }
 
 void path_argument(struct path *path, const char *name, const char *value) {
+    assert(name);
     if (!value)
         return;
     buf_printf(&path->text, "%c%s=", path->asked ? '&' : '?', name);

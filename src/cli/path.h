@@ -1,4 +1,4 @@
-/* path: the address of a call, with what people typed made safe to stand in it. */
+/* path: builds the URL path of a call, with user input escaped. */
 #ifndef CLI_PATH_H
 #define CLI_PATH_H
 
@@ -8,7 +8,7 @@ enum { PATH_MAX_LEN = 64 * 1024 };
 
 struct path {
     struct buf text;
-    bool asked; /* a "?" stands in it */
+    bool asked; /* it has a "?" already */
 };
 
 void path_init(struct path *path, const char *start); /* "/v1/queues" */

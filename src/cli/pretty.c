@@ -1,4 +1,7 @@
+/* pretty: see the header. */
 #include "cli/pretty.h"
+
+#include <assert.h>
 
 #include "cli/text.h"
 
@@ -6,7 +9,7 @@ enum { STEP = 2, LINE_MAX_BYTES = 4096 };
 
 struct pretty {
     struct buf *out;
-    size_t lines; /* left */
+    size_t lines; /* remaining */
     bool cut;
 };
 
@@ -58,6 +61,7 @@ static void put_cut(struct buf *out, size_t indent) {
 }
 
 void pretty_json(struct buf *out, struct json value, size_t indent, size_t lines) {
+    assert(lines > 0);
     struct pretty pretty = {out, lines > 0 ? lines - 1 : 0, false};
     buf_printf(out, "%*s", (int)indent, "");
     put_value(&pretty, value, indent);

@@ -1,5 +1,7 @@
+/* progress: see the header. */
 #include "cli/progress.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@ static int64_t now_ms(void) {
 }
 
 void progress_begin(struct progress *progress, const char *noun, uint64_t total, bool quiet) {
+    assert(noun);
     *progress = (struct progress){.noun = noun,
                                   .total = total,
                                   .bar = isatty(STDERR_FILENO) != 0,
@@ -53,6 +56,7 @@ static void put_bar(const struct progress *progress, uint64_t done, struct buf *
 }
 
 void progress_show(struct progress *progress, uint64_t done, const char *note) {
+    assert(progress->noun);
     char memory[512];
     struct buf line;
     int64_t now = now_ms();

@@ -1,5 +1,6 @@
-/* progress: how far something long has come: a bar with rate and time left on a terminal, plain
- * lines now and then otherwise. On stderr, so that what is printed for programs stays clean. */
+/* progress: the progress of a long operation: a bar with rate and time left on a terminal,
+ * otherwise plain lines at intervals. On stderr, so that standard output stays clean for programs.
+ */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
@@ -11,14 +12,14 @@ struct progress {
     uint64_t total;
     bool bar, quiet;
     int64_t begun_ms, shown_ms; /* on the monotonic clock */
-    uint64_t begun_at;          /* what was done when it began */
+    uint64_t begun_at;          /* already done at the start */
 };
 
 /* `quiet`: nothing is shown. */
 void progress_begin(struct progress *progress, const char *noun, uint64_t total, bool quiet);
-/* `note`: a word or two on how it goes; may be empty. */
+/* `note`: a short status; may be empty. */
 void progress_show(struct progress *progress, uint64_t done, const char *note);
-/* Leaves the terminal on a line of its own. */
+/* Ends the line on a terminal. */
 void progress_end(struct progress *progress);
 
 #endif

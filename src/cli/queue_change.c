@@ -1,3 +1,4 @@
+/* queue_change: see the header. */
 #include "cli/queue_change.h"
 
 #include "cli/command.h"

@@ -1,3 +1,4 @@
+/* queue_names: see the header. */
 #include "cli/queue_names.h"
 
 #include "cli/command.h"
@@ -83,12 +84,12 @@ static void put_why(struct json_out *json, const struct options *options) {
     json_put_str(json, why);
 }
 
-/* Shows the answer; what could not be read is an exit code, too. */
+/* Prints the answer; unreadable messages give an exit code, too. */
 static int show_renamed(const struct cli_env *env, struct bytes text) {
     struct json answer;
     struct arena arena;
     struct buf out;
-    json_parse(text, &answer, NULL); /* client_send has checked it */
+    json_parse(text, &answer, NULL); /* checked by client_send */
     arena_init_heap(&arena, CHUNK);
     buf_init_heap(&out, COMMAND_ANSWER_MAX);
     if (env->json)

@@ -1,3 +1,4 @@
+/* replay_follow: polls the replay and draws its progress. */
 #include "cli/replay_follow.h"
 
 #include <stdio.h>
@@ -56,7 +57,7 @@ static enum status poll(struct follow *follow, struct err *err) {
     return status;
 }
 
-/* From one answer to the next; the arena is of one answer. */
+/* State between two answers; the arena is of one answer. */
 static enum status wait_for_end(struct follow *follow, struct err *err) {
     for (;;) {
         arena_init_heap(&follow->arena, CHUNK);

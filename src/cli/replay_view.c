@@ -1,3 +1,4 @@
+/* replay_view: see the header. */
 #include "cli/replay_view.h"
 
 #include "cli/columns.h"
@@ -35,7 +36,8 @@ static const struct story_line one_lines[] = {
     {"who", "who", NULL},
 };
 
-/* Of what was not sent, or came to nothing, each kind: "skipped" alone tells nobody what to do. */
+/* Each kind of letter that was not sent or not resolved, since "skipped" alone does not tell the
+ * remedy. */
 static void put_outcomes(struct json replay, struct buf *out) {
     static const char *const told[] = {"resolved", "failed again", "sent", "not sent"};
     for (struct json_walk w = json_walk(field_at(replay, "outcomes")); json_step(&w);) {

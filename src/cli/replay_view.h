@@ -1,4 +1,4 @@
-/* replay_view: plans and replays in words for people. */
+/* replay_view: formats plans and replays for people. */
 #ifndef CLI_REPLAY_VIEW_H
 #define CLI_REPLAY_VIEW_H
 

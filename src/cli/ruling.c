@@ -1,3 +1,4 @@
+/* ruling: sends decisions (decision) to the server, in calls of bounded size. */
 #include "cli/ruling.h"
 
 #include <stdio.h>
@@ -8,15 +9,15 @@
 #include "cli/path.h"
 #include "cli/progress.h"
 
-/* A call changes at most so many, so that no call takes long and progress can be shown. */
+/* Letters changed by one call at most, so that no call takes long and progress can be shown. */
 enum { PER_CALL = 10000, BODY_MAX = 16 * 1024 * 1024, IDS_MAX = 100000, CHUNK = 4096 };
 
-/* What the calls so far add up to. */
+/* Sums over the calls so far. */
 struct sum {
     uint64_t matched, count, busy, unable;
-    struct arena arena; /* of the cursor */
-    const char *cursor; /* where the next call begins; NULL: at the start, or there is no more */
-    const char *until;  /* of the dry run; NULL: there was none */
+    struct arena arena; /* memory of the cursor */
+    const char *cursor; /* cursor of the next call; NULL: at the start, or no more */
+    const char *until;  /* from the dry run; NULL: none */
     struct buf answer;  /* the last one */
 };
 
@@ -50,7 +51,7 @@ static void view_one(const struct cli_env *env, struct json answer, struct arena
     struct bytes id = field_text(answer, "id", arena), state = field_text(answer, "state", arena);
     if (escalated.len > 0 && bytes_is(state, "pending_review"))
         buf_printf(out, "%.*s is escalated\n", BYTES_ARG(id));
-    else if (bytes_is(state, "replaying")) /* of these verbs compensate alone leads there */
+    else if (bytes_is(state, "replaying")) /* of these verbs, only compensate leads to it */
         buf_printf(out, "%.*s is given to its compensating handler\n", BYTES_ARG(id));
     else
         buf_printf(out, "%.*s is %.*s\n", BYTES_ARG(id), BYTES_ARG(state));
@@ -112,7 +113,7 @@ static uint64_t number_at(struct json answer, const char *path) {
 static void add_answer(struct sum *sum) {
     struct json answer;
     struct bytes cursor;
-    json_parse(buf_view(&sum->answer), &answer, NULL); /* client_send has checked it */
+    json_parse(buf_view(&sum->answer), &answer, NULL); /* checked by client_send */
     sum->matched += number_at(answer, "matched");
     sum->count += number_at(answer, "count");
     sum->busy += number_at(answer, "busy");
@@ -153,7 +154,7 @@ static int ask(struct order *order, bool dry_run, uint64_t limit) {
     return status == STATUS_OK ? 0 : command_fail(&err);
 }
 
-/* A --where that takes long answers in parts. */
+/* A slow --where is answered in parts. */
 static int look(struct order *order) {
     int code;
     do {
@@ -220,7 +221,8 @@ static int run_many(struct order *order, bool apply) {
                 (unsigned long long)order->sum.busy,
                 is_of_messages(order) ? "handled" : "replayed");
     if (code == 0 && order->sum.unable > 0 && !order->env->json)
-        fprintf(stderr, "%llu are of queues that have no compensate handler: left alone.\n",
+        fprintf(stderr,
+                "%llu belong to queues without a compensate handler and were not changed.\n",
                 (unsigned long long)order->sum.unable);
     arena_free(&order->sum.arena);
     buf_free(&order->sum.answer);

@@ -1,6 +1,5 @@
-/* ruling: the verbs resolve, discard, escalate, compensate, bury and retry, which differ in their
- * words alone.
- */
+/* ruling: the verbs resolve, discard, escalate, compensate, bury and retry, which differ only in
+ * their texts. */
 #ifndef CLI_RULING_H
 #define CLI_RULING_H
 
@@ -13,13 +12,14 @@
     }
 
 struct ruling_verb {
-    const char *name; /* "discard": also the call's */
+    const char *name; /* "discard": also the name of the call */
     const char *done; /* "discarded" */
     const struct options_row *options;
-    bool one_acts;        /* one id and a why are enough, without --apply */
-    bool ids_act;         /* ids are enough, without --apply and why */
-    bool messages;        /* it acts on messages that wait … */
-    bool may_be_messages; /* … or does with one id, and with a --state that letters are not in */
+    bool one_acts; /* with one id and a why, --apply is not needed */
+    bool ids_act;  /* with ids, --apply and a why are not needed */
+    bool messages; /* it acts on waiting messages … */
+    bool
+        may_be_messages; /* … or does so with one id, and with a --state that letters cannot have */
 };
 
 int ruling_run(const struct cli_env *env, const struct ruling_verb *verb, int argc, char **argv);

@@ -1,3 +1,4 @@
+/* screen: ANSI escape sequences, raw mode and signals. */
 #include "cli/screen.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 
 #include "base/buf.h"
 
-#define ENTER      "\x1b[?1049h\x1b[?25l" /* the other screen, no cursor */
+#define ENTER      "\x1b[?1049h\x1b[?25l" /* alternate screen, cursor hidden */
 #define LEAVE      "\x1b[?25h\x1b[?1049l"
 #define HOME       "\x1b[H"
 #define CLEAR_END  "\x1b[K"
@@ -22,7 +23,7 @@ static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 enum { ENDING_COUNT = sizeof ending / sizeof *ending };
 
 static struct termios before;
-static sigset_t waiting; /* the signals that come through while we wait, and only then */
+static sigset_t waiting; /* the signal mask during the wait, and only then */
 static volatile sig_atomic_t ended, resized;
 
 static void on_signal(int number) {
@@ -32,7 +33,7 @@ static void on_signal(int number) {
         ended = 1;
 }
 
-/* Signals are let in only by screen_wait, so that none is missed between a look and a wait. */
+/* Signals are unblocked only in screen_wait, so that none is missed between a check and a wait. */
 static void take_signals(void) {
     struct sigaction action = {.sa_handler = on_signal};
     sigset_t ours;
@@ -43,7 +44,7 @@ static void take_signals(void) {
         sigaddset(&ours, ending[i]);
         sigaction(ending[i], &action, NULL);
     }
-    signal(SIGTSTP, SIG_IGN); /* a stopped view would leave the shell a strange terminal */
+    signal(SIGTSTP, SIG_IGN); /* a stopped view would leave the terminal in raw mode */
     sigprocmask(SIG_BLOCK, &ours, &waiting);
 }
 

@@ -1,3 +1,4 @@
+/* sentence: see the header. */
 #include "cli/sentence.h"
 
 #include <assert.h>

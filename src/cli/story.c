@@ -1,4 +1,7 @@
+/* story: see the header. */
 #include "cli/story.h"
+
+#include <assert.h>
 
 #include "cli/field.h"
 #include "cli/terminal.h"
@@ -19,6 +22,7 @@ void story_title(const struct story *story, const char *title, struct bytes deta
 }
 
 void story_put(const struct story *story, const char *label, struct bytes value) {
+    assert(label);
     if (value.len == 0)
         return;
     const char *color = story->env->color ? terminal_color_of(value) : NULL;
@@ -37,7 +41,7 @@ void story_lines(const struct story *story, const struct story_line *lines, size
     }
 }
 
-/* A label comes from a message here, so it is made fit first. */
+/* The label comes from a message, so it is made safe first. */
 static void put_member(const struct story *story, struct bytes raw_key, struct json value) {
     char memory[1024];
     struct buf label;

@@ -1,11 +1,11 @@
-/* story: "label  value" lines, for one thing seen closely. Lines without a value are left out. */
+/* story: "label value" lines, for the details of one thing. Lines without a value are left out. */
 #ifndef CLI_STORY_H
 #define CLI_STORY_H
 
 #include "base/json.h"
 #include "cli/cli.h"
 
-enum { STORY_INDENT = 2 }; /* of what stands under a title */
+enum { STORY_INDENT = 2 }; /* for lines under a title */
 
 struct story {
     const struct cli_env *env;
@@ -14,7 +14,7 @@ struct story {
     struct buf *out;
 };
 
-/* How a member is put into words: field_text, field_time, field_duration or field_age. */
+/* The format of a member: field_text, field_time, field_duration or field_age. */
 typedef struct bytes story_form(struct json object, const char *path, struct arena *arena);
 
 struct story_line {

@@ -1,3 +1,4 @@
+/* table: see the header. */
 #include "cli/table.h"
 
 #include <assert.h>
@@ -71,7 +72,7 @@ static void put_cell(const struct table *table, struct buf *out, struct bytes ce
         buf_str(out, TERMINAL_PLAIN);
 }
 
-/* `at` is where the line has come to, `column` where the next column begins. */
+/* `at` is the column reached, `column` the start of the next column. */
 static void put_line(const struct table *table, struct buf *out, const struct bytes *cells,
                      const char *style) {
     size_t at = 0, column = table->indent;

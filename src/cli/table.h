@@ -1,8 +1,8 @@
-/* table: rows in aligned columns, one line each whatever the cells hold.
+/* table: rows in aligned columns, one line each, whatever the cells contain.
  *
- * Cells go through text_put. On a terminal a line ends at its edge, so that nothing wraps: what
- * matters most stands leftmost. Elsewhere nothing is clipped. Rows may be printed page by page:
- * columns grow but never shrink, and the header stands once. */
+ * Cells go through text_put. On a terminal lines are clipped at its width, so that nothing wraps:
+ * the most important columns come first. Elsewhere nothing is clipped. Rows may be printed page by
+ * page: columns grow but never shrink, and the header is printed once. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
@@ -34,9 +34,9 @@ struct table {
 void table_init(struct table *table, const struct table_column *columns, size_t count, size_t width,
                 bool color);
 void table_free(struct table *table);
-/* Cells from left to right; the row begins with the first and ends with the last. */
+/* Adds a cell, left to right; the first cell starts a row, the last one ends it. */
 void table_cell(struct table *table, struct bytes text);
-/* Appends the rows so far and forgets them. */
+/* Appends the rows so far and clears them. */
 void table_print(struct table *table, struct buf *out);
 
 #endif

@@ -1,3 +1,4 @@
+/* terminal: see the header. */
 #include "cli/terminal.h"
 
 #include <stdlib.h>

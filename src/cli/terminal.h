@@ -1,15 +1,15 @@
-/* terminal: what the output goes to, and the few colours that are used on it. */
+/* terminal: properties of standard output, and the few colours. */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
 
 #include "base/buf.h"
 
-/* Columns of the terminal that stdout is; 0 when it is none (then nothing is clipped). */
+/* Columns of the terminal on stdout; 0: not a terminal (then nothing is clipped). */
 size_t terminal_width(void);
 /* stdout is a terminal, and NO_COLOR is not set. */
 bool terminal_color(void);
 
-/* The colour that a fixed word such as "halted" is shown in; NULL: plain. */
+/* The colour of a fixed word such as "halted"; NULL: plain. */
 const char *terminal_color_of(struct bytes word);
 
 #define TERMINAL_BOLD  "\x1b[1m"

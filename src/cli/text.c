@@ -1,3 +1,4 @@
+/* text: see the header. */
 #include "cli/text.h"
 
 #include <wchar.h>
@@ -12,7 +13,7 @@ static const struct range unfit[] = {
     {0x2028, 0x202e}, {0x2066, 0x2069}, {0xfeff, 0xfeff},
 };
 
-/* The length of the sequence at the front, and its code point; 1 and U+FFFD when it is no UTF-8. */
+/* The length of the UTF-8 sequence at the start, and its code point; 1 and U+FFFD if invalid. */
 static size_t next_point(struct bytes text, uint32_t *point) {
     static const unsigned char marks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
     unsigned char first = (unsigned char)text.ptr[0];
@@ -49,7 +50,7 @@ void text_put(struct buf *out, struct bytes text) {
     }
 }
 
-/* Tabs are common in traces and harmless at any place but the line's end. */
+/* Tabs are common in traces and harmless except at the end of a line. */
 static void put_line(struct buf *out, struct bytes line) {
     while (line.len > 0) {
         size_t tab = bytes_find(line, BYTES("\t"));

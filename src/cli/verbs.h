@@ -1,4 +1,4 @@
-/* verbs: every verb of the command line, in the order in which help shows them. */
+/* verbs: every verb of the command line, in the order of the help. */
 #ifndef CLI_VERBS_H
 #define CLI_VERBS_H
 
@@ -6,10 +6,10 @@
 
 #include "cli/cli.h"
 
-/* The verbs of app, then those of this room; NULL behind the last. */
+/* The verbs of app, then those of this room; NULL after the last. */
 const struct cli_verb *verbs_at(const struct cli_verb *local, size_t index);
 const struct cli_verb *verbs_find(const struct cli_verb *local, const char *name);
-/* The verb that was most likely meant, or NULL. */
+/* The most similar verb, or NULL. */
 const char *verbs_nearest(const struct cli_verb *local, const char *name);
 
 #endif

@@ -328,7 +328,7 @@ static const struct bytes foreign_key_owners[] = {
 };
 static const struct bytes validation_messages[] = {TEXT("Validation failed*"), TEXT("Validation error*")};
 
-/* ---- types that say nothing, or only that it was somebody else: their message may tell a status ---- */
+/* ---- generic types: their message may have a status ---- */
 
 static const struct bytes plain_types[] = {
     TEXT("Exception"), TEXT("Error"), TEXT("Runtime"), TEXT("Standard"), TEXT("IO"), TEXT("OS"), TEXT("panic"), TEXT("*errors.errorString"),

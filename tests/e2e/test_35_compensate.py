@@ -106,7 +106,7 @@ def test_only_open_letters_of_queues_with_such_a_handler_can_be_compensated(serv
     problem(compensate(server, "o-0/", expect=409, why="x"), 409, "orders", "no compensate handler")
     assert compensate(server, all=True, why="x").json["unable"] == 2
     done = impound("compensate", "--all", "--why", "x", "--apply", IMPOUND_URL=server.url)
-    assert done.stdout.startswith("0 letters") and "2 are of queues that have no compensate handler" in done.stderr
+    assert done.stdout.startswith("0 letters") and "2 belong to queues without a compensate handler" in done.stderr
     problem(compensate(server, "o-0/", expect=400), 400, "why")
     problem(compensate(server, "nobody/", expect=404, why="x"), 404, "nobody")
     assert server.get("/v1/audit").json["audit"] == []

@@ -70,10 +70,10 @@ static void each_mistake_is_said(void **state) {
     static char kee[] = "--kee=3", zebra[] = "--zebra", key[] = "--key", all[] = "--all=yes",
                 x[] = "-x", jsn[] = "--jsn";
     const struct mistake mistakes[] = {
-        {{verb, kee}, 2, "there is no option --kee=3; did you mean --key?"},
+        {{verb, kee}, 2, "unknown option --kee=3; did you mean --key?"},
         {{verb, jsn}, 2, "did you mean --json?"},
-        {{verb, zebra}, 2, "there is no option --zebra"},
-        {{verb, x}, 2, "there is no option -x"},
+        {{verb, zebra}, 2, "unknown option --zebra"},
+        {{verb, x}, 2, "unknown option -x"},
         {{verb, a, key}, 3, "--key needs a value: --key KEY"},
         {{verb, a, all}, 3, "--all takes no value"},
         {{verb}, 1, "an argument is missing"},
