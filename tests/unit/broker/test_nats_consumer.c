@@ -55,7 +55,8 @@ static void what_would_lose_messages_is_refused(void **state) {
         {"{}", "no consumer configuration"},
         {"{\"config\":{}}", "not said"},
         {"{\"config\":{\"ack_policy\":\"none\"}}", "any other than explicit"},
-        {"{\"config\":{\"ack_policy\":\"explicit\",\"deliver_subject\":\"x\"}}", "a pull consumer is needed"},
+        {"{\"config\":{\"ack_policy\":\"explicit\",\"deliver_subject\":\"x\"}}",
+         "a pull consumer is needed"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct nats_consumer consumer;
