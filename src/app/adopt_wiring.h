@@ -1,5 +1,5 @@
-/* adopt_wiring: the adopter with the brokers that the configuration's `adopt` names, and its
- * threads. */
+/* adopt_wiring: the adopter, with the brokers that the configuration's `adopt` names and one thread
+ * for each entry. */
 #ifndef APP_ADOPT_WIRING_H
 #define APP_ADOPT_WIRING_H
 

@@ -1,5 +1,5 @@
-/* alarm: the alerts with what they need around them: a thread, readings of engine and store, and a
- * handler for each receiver. */
+/* alarm: runs the alerts: a thread, samples of engine and store, and a handler for each receiver.
+ */
 #ifndef APP_ALARM_H
 #define APP_ALARM_H
 
@@ -30,7 +30,7 @@ struct alarm_options {
 
 enum status alarm_start(const struct alarm_options *options, struct alarm **out, struct err *err);
 struct alerts *alarm_alerts(struct alarm *alarm);
-/* The engine and the store are there still. NULL-safe. */
+/* Call it before the engine and the store are freed. NULL-safe. */
 void alarm_stop(struct alarm *alarm);
 
 #endif

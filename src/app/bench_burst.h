@@ -1,4 +1,4 @@
-/* bench_burst: letters into a store, commit after commit, each durable: how many a second? */
+/* bench_burst: measures how many letters a second a store takes in durable commits. */
 #ifndef APP_BENCH_BURST_H
 #define APP_BENCH_BURST_H
 

@@ -1,5 +1,5 @@
-/* bench_span: how long something is measured: so often, or for so many seconds, whichever is over
- * first, unless somebody stops it. */
+/* bench_span: how long something is measured: a number of times or of seconds, whichever is reached
+ * first, or until it is stopped. */
 #ifndef APP_BENCH_SPAN_H
 #define APP_BENCH_SPAN_H
 

@@ -1,5 +1,6 @@
-/* config_current: the configuration in force, which a reload replaces while others read it. Those
- * before it are kept until the end: letters on their way to the store borrow from them. */
+/* config_current: the configuration in force. A reload replaces it while other threads read it.
+ * Replaced configurations are freed only at the end, because letters in flight to the store borrow
+ * texts from them. */
 #ifndef APP_CONFIG_CURRENT_H
 #define APP_CONFIG_CURRENT_H
 
@@ -23,13 +24,13 @@ void config_current_free(struct config_current *current);
 /* Stays in force until released. */
 const struct config *config_current_borrow(struct config_current *current);
 void config_current_release(struct config_current *current);
-/* From now on this one. */
+/* Puts another configuration in force. */
 void config_current_replace(struct config_current *current, struct config *config_take);
-/* It does not come into force, but somebody may borrow from it already. */
+/* Keeps a configuration that is not put in force: the engine may already borrow from it. */
 void config_current_refuse(struct config_current *current, struct config *config_take);
 
-/* What it says of a DLQ; `arg` is the config_current. */
-/* Whose a DLQ or a queue is, and its runbook; the texts live as long as `arg`. */
+/* Callbacks; `arg` is the config_current. The texts live as long as it. */
+/* The owner and the runbook of a DLQ or a queue. */
 void config_current_about(void *arg, bool dlq, struct bytes name, struct alert_about *out);
 bool config_current_dlq(void *arg, struct bytes name, struct engine_dlq *out);
 /* The configuration in force as a port. */

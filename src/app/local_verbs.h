@@ -1,4 +1,5 @@
-/* local_verbs: the verbs that need other rooms than the command line's own. */
+/* local_verbs: verbs that work on files instead of the API, and so need more rooms than cli sees.
+ */
 #ifndef APP_LOCAL_VERBS_H
 #define APP_LOCAL_VERBS_H
 
@@ -18,14 +19,14 @@ int what_if_run(const struct cli_env *env, int argc, char **argv);
 extern const struct options_row serve_options[], check_options[], bench_options[], doctor_options[],
     what_if_options[];
 
-/* The option that those on files share, and what it says. */
+/* The option that these verbs share, and its value. */
 #define LOCAL_VERBS_CONFIG                                                                         \
     { "config", "FILE", "the configuration (default impound.yaml)", 'c' }
 const char *local_verbs_config(const struct options *options);
 /* Lets the process open as many files as the system allows: connections, children and the packs of
  * a large store need them, and the soft limit of 1024 is for programs that use select. */
 void local_verbs_allow_open_files(void);
-/* config_load, and what a person can do about a file that is not there. */
+/* config_load, with advice if there is no such file. */
 enum status local_verbs_load(const char *path, struct config **out, struct buf *mistakes);
 
 #endif

@@ -1,5 +1,5 @@
-/* maintenance: what looks after the DLQs by itself, wired to the configuration of the moment:
- * retention, and triage rules. A thread each. */
+/* maintenance: the periodic work on DLQs, retention and triage rules, wired to the configuration in
+ * force. A thread each. */
 #ifndef APP_MAINTENANCE_H
 #define APP_MAINTENANCE_H
 
@@ -14,16 +14,16 @@ struct maintenance_options {
     struct replays *replays;
     struct bytes base_dir; /* what relative archives are relative to; outlives the maintenance */
     struct config_current *current;
-    void (*news)(void *arg); /* alerts should look again; from the rules' thread */
+    void (*news)(void *arg); /* alerts should be evaluated again; called on the rules' thread */
     void *arg;
 };
 
-/* Takes up what earlier lives left, and starts. */
+/* Recovers the state that an earlier process left, and starts the threads. */
 enum status maintenance_start(const struct maintenance_options *options, struct maintenance **out,
                               struct err *err);
 struct triage_rules *maintenance_rules(struct maintenance *maintenance);
 void maintenance_reload(struct maintenance *maintenance); /* the configuration has changed */
-/* Nothing is begun any more. The rules can still be looked at. NULL-safe. */
+/* Stops the threads. The rules can still be read. NULL-safe. */
 void maintenance_stop(struct maintenance *maintenance);
 void maintenance_free(struct maintenance *maintenance); /* NULL-safe */
 

@@ -5,10 +5,10 @@
 #include "config/config.h"
 #include "port/store.h"
 
-/* Ends the leases of their messages until the next start, so that people can bury, discard and
- * rename them: no engine's queue has them. Before the port is open. */
+/* Ends the leases of their messages, so that people can bury, discard and rename them: the engine
+ * has no such queue. Call it before the port is open. */
 void orphans_release(struct store *store, const struct config *config, struct instant now);
-/* Warns of each. Their messages are safe, but nobody hands them over. */
+/* Logs a warning for each. Their messages are stored, but not handed over. */
 void orphans_tell(struct store *store, const struct config *config);
 
 #endif

@@ -9,7 +9,7 @@
 struct exec_pool;
 struct http_pool;
 
-/* What the adapters of all queues share. */
+/* Shared by the adapters of all queues. */
 struct queue_wiring_parts {
     struct config *config;
     struct store *store;
@@ -31,8 +31,8 @@ struct queue_wiring {
 
 struct handler *queue_wiring_handler(const struct queue_wiring_parts *parts,
                                      const struct config_handler *config);
-/* Makes the queue's adapters and adds it to the engine. What was made is to be freed, also when
- * this fails: the broker by whoever stops brokers, the rest by queue_wiring_free. */
+/* Makes the queue's adapters and adds it to the engine. Also after a failure, the caller frees what
+ * was made: the broker through its vtable, the rest with queue_wiring_free. */
 enum status queue_wiring_add(struct queue_wiring *wiring, const struct queue_wiring_parts *parts,
                              const struct config_queue *queue, struct engine *engine,
                              struct err *err);

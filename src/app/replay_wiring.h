@@ -17,12 +17,12 @@ struct replay_wiring_options {
     void *arg;
 };
 
-/* Takes up what an earlier life left; before the engine's first turn. */
+/* Recovers unfinished replays; call it before the engine's first turn. */
 enum status replay_wiring_new(const struct replay_wiring_options *options,
                               struct replay_wiring **out, struct err *err);
 void replay_wiring_run(struct replay_wiring *wiring); /* starts its thread */
 struct replays *replay_wiring_replays(struct replay_wiring *wiring);
-/* Nothing more is sent. The engine's events may still come. */
+/* Stops sending. Events of the engine may still arrive. */
 void replay_wiring_stop(struct replay_wiring *wiring);
 void replay_wiring_free(struct replay_wiring *wiring); /* NULL-safe */
 

@@ -1,5 +1,5 @@
-/* runtime: the running machinery of one configuration: store, handlers, engine and server, wired
- * together. Starting and stopping happen in one order, written down once, in runtime.c. */
+/* runtime: everything that runs for one configuration: store, handlers, engine and server, wired
+ * together. runtime.c alone says in which order they are started and stopped. */
 #ifndef APP_RUNTIME_H
 #define APP_RUNTIME_H
 
@@ -7,13 +7,13 @@
 
 struct runtime;
 
-/* Takes the configuration. Recovers, starts the engine's thread, then opens the port. */
+/* Takes the configuration. Runs crash recovery, starts the engine's thread, then opens the port. */
 enum status runtime_start(struct config *config_take, struct runtime **out, struct err *err);
 uint16_t runtime_port(const struct runtime *runtime);
-/* Applies what can change live and takes the configuration, or, when it is INVALID, leaves
- * everything as it is. Waits until every queue has it. */
+/* Takes the configuration and applies every key that is CONFIG_LIVE; if the engine refuses it
+ * (INVALID), the configuration before stays in force. Waits until every queue has it. */
 enum status runtime_reload(struct runtime *runtime, struct config *config_take, struct err *err);
-/* Graceful: what does not finish within server.drain is interrupted. */
+/* Graceful: attempts that do not finish within server.drain are interrupted. */
 void runtime_stop(struct runtime *runtime);
 
 #endif

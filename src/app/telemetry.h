@@ -1,5 +1,4 @@
-/* telemetry: the exporter of spans with what it needs around it: a thread, and a handler for its
- * receiver. */
+/* telemetry: runs the exporter of spans: a thread, and a handler for its receiver. */
 #ifndef APP_TELEMETRY_H
 #define APP_TELEMETRY_H
 
@@ -13,7 +12,7 @@ struct telemetry;
 struct telemetry *telemetry_start(const struct config *config, struct http_pool *http,
                                   struct bytes instance);
 struct spans *telemetry_spans(struct telemetry *telemetry); /* NULL for NULL */
-/* Nothing is recorded any more. Sends what is left, for a bounded time. NULL-safe. */
+/* Stops recording and sends the remaining spans, for a bounded time. NULL-safe. */
 void telemetry_stop(struct telemetry *telemetry);
 
 #endif

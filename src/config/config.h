@@ -28,7 +28,7 @@ enum config_mode {
     MODE_STREAM,  /* long-lived workers (docs/stream.md) */
 };
 
-/* What becomes of answers; at most one of the two. */
+/* Where answers go; at most one of the two is set. */
 struct config_reply {
     int64_t store_ms; /* 0: they are not kept */
     struct bytes url; /* of a sink; empty: they are not published */
@@ -48,11 +48,12 @@ struct config_handler {
     uint64_t max_messages; /* stream: 0, never */
     uint32_t batch;        /* http and stream: 1 */
     struct bytes edit;     /* a jq program on the body; empty: none */
-    struct bytes version;  /* of what it runs; empty: it says so itself, or nobody does */
+    struct bytes
+        version; /* of its code; empty: unless the handler tells it with an answer, it is unknown */
     struct config_reply reply;
 };
 
-/* What a dead head means for its key. */
+/* What a dead letter means for later messages of its key (order: key). */
 enum config_on_dead { ON_DEAD_CLOSE, ON_DEAD_CONTINUE };
 
 enum { CONFIG_MAX_REPLAYS = 3, CONFIG_MAX_LAG = 1000 };
@@ -62,7 +63,7 @@ struct config_retention {
     int64_t keep_ms[RETENTION_COUNT]; /* RETENTION_NEVER: as long as the store is */
 };
 
-/* What walks through a DLQ on a schedule. */
+/* The triage rules of a DLQ. */
 struct config_triage_rules {
     const struct triage_rule *list;
     size_t count;
@@ -75,7 +76,7 @@ struct config_fresh {
     struct bytes hash;            /* a path into the body; empty: none */
 };
 
-/* What a DLQ's configuration says to triage. */
+/* The settings of a DLQ that triage uses. */
 struct config_triage {
     struct config_retention retention;
     struct config_triage_rules rules;
@@ -109,7 +110,7 @@ struct config_adopt {
     size_t line, column; /* where it stands in the file */
 };
 
-/* A DLQ of the file, whoever sends to it. */
+/* A DLQ of the file; several queues may send to it. */
 struct config_dlq {
     const struct engine_dlq *dlq;
     const struct config_triage *triage;

@@ -1,4 +1,4 @@
-/* instance: who this is. */
+/* instance: the names under which this process is known. */
 #ifndef STORE_INSTANCE_H
 #define STORE_INSTANCE_H
 
@@ -6,10 +6,10 @@
 
 enum { INSTANCE_MAX = 128 };
 
-/* What this process is called in envelopes: host-pid. */
+/* The name of this process in envelopes: host-pid. */
 void instance_name(char out[INSTANCE_MAX]);
-/* What whoever has this store is called at brokers, in every life and on any machine: "impound-"
- * and a UUID, which stands beside the store and is made if need be. */
+/* The consumer name used at brokers: "impound-" and a UUID. It is stored with the data and created
+ * on first use, so it survives restarts and moves to another host. */
 enum status instance_consumer(const char *store_path, char out[INSTANCE_MAX], struct err *err);
 
 #endif
