@@ -1,4 +1,4 @@
-/* sink: where something may be published: a broker adapter's other half (DESIGN §2). */
+/* sink: publishes messages to a broker. */
 #ifndef PORT_SINK_H
 #define PORT_SINK_H
 
@@ -7,42 +7,42 @@
 #include "core/rule.h"
 #include "port/clock.h"
 
-/* One message on its way. The caller's until done, with everything it points at. */
+/* A message to publish. The caller's until `done`, with everything that it points at. */
 struct sink_item {
     struct bytes id; /* of the message: for names such as result:{id} */
-    /* What makes this publication itself and no other, the same when it is tried again: for servers
-     * that drop what they had before. Empty: the id. */
+    /* Identifies this publication, also when it is tried again: for servers that drop duplicates.
+     * Empty: the id. */
     struct bytes stamp;
     struct bytes body; /* what is published; ptr NULL: a tombstone, where there are such */
     struct bytes key;  /* ptr NULL: none */
     struct bytes content_type;
     const struct rule_header *headers;
     size_t header_count;
-    /* The envelope's `source` of the message that goes back to where it came from; empty: to where
-     * the sink's URL says. */
+    /* The envelope's `source` of a message that returns to its origin; empty: the destination is in
+     * the sink's URL. */
     struct bytes origin;
-    /* Called exactly once, from any thread, never from inside publish. OK: the sink has it, as
-     * durably as it keeps things, and it was routed somewhere. Anything else: it may be published
-     * again. */
+    /* Called exactly once, from any thread, never from inside publish. OK: the broker has stored
+     * it, as durably as it stores messages, and routed it somewhere. Anything else: it may be
+     * published again. */
     void (*done)(struct sink_item *item, enum status status, const struct err *err);
 };
 
 struct sink;
 
 struct sink_vtable {
-    const char *kind;                                           /* "redis" */
+    const char *kind;                                           /* the name of its broker_kind */
     void (*publish)(struct sink *sink, struct sink_item *item); /* MUST NOT block */
-    void (*free)(struct sink *sink);                            /* nothing is on its way */
+    void (*free)(struct sink *sink);                            /* no item may be unanswered */
 };
 
 struct sink {
     const struct sink_vtable *vtable;
 };
 
-/* What a sink is made from. Borrowed for the call; the clock for its life. */
+/* The options of a sink. Borrowed for the call; the clock for its life. */
 struct sink_options {
     struct bytes url; /* checked before */
-    bool source;      /* it is a source's URL, and every item goes back to its origin */
+    bool source;      /* it is a source's URL, and every item returns to its origin */
     struct clock *clock;
     uint64_t seed; /* of jitter */
 };
