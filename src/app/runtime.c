@@ -125,7 +125,7 @@ static enum status make_engine(struct runtime *runtime, struct err *err) {
     struct jq_pool_options jq = {.program = "/proc/self/exe",
                                  .helpers = JQ_HELPERS,
                                  .timeout_ms = runtime->started->jq_timeout_ms};
-    char *flight_path;
+    char *attempt_log_path;
     runtime->http = http_pool_new(&clock_system, BYTES(IMPOUND_VERSION));
     runtime->telemetry =
         telemetry_start(runtime->started, runtime->http, bytes_of(runtime->instance));
@@ -134,7 +134,7 @@ static enum status make_engine(struct runtime *runtime, struct err *err) {
     runtime->spill = spill_file_new(runtime->started->dir);
     runtime->triage.store = runtime->store;
     runtime->triage.jq = runtime->jq;
-    if (asprintf(&flight_path, "%s.d/flight", runtime->started->store_path.ptr) < 0)
+    if (asprintf(&attempt_log_path, "%s.d/flight", runtime->started->store_path.ptr) < 0)
         abort();
     struct engine_options options = {.store = runtime->store,
                                      .clock = &clock_system,
@@ -144,7 +144,7 @@ static enum status make_engine(struct runtime *runtime, struct err *err) {
                                      .brokers = registry_kinds,
                                      .memory = runtime->memory,
                                      .seed = random_seed(),
-                                     .flight_path = flight_path,
+                                     .attempt_log_path = attempt_log_path,
                                      .instance = bytes_of(runtime->instance),
                                      .event = on_event,
                                      .event_arg = runtime,
@@ -154,7 +154,7 @@ static enum status make_engine(struct runtime *runtime, struct err *err) {
     enum status status = add_queues(runtime, err);
     if (status == STATUS_OK)
         status = engine_recover(runtime->engine, err);
-    free(flight_path);
+    free(attempt_log_path);
     return status;
 }
 

@@ -4,13 +4,12 @@
 
 #include "base/json.h"
 #include "engine/facts.h"
-#include "engine/reply.h"
-#include "engine/rule_question.h"
+#include "engine/rule_jq.h"
 
-/* One answer that is being judged; in the flight's arena. */
+/* One answer that is being judged; in the attempt's arena. */
 struct answering {
     struct outcome *outcome;
-    void (*then)(struct flight *flight);
+    void (*then)(struct attempt *attempt);
     size_t pending; /* questions to jq, and one while they are asked */
 };
 
@@ -23,21 +22,22 @@ static bool has_preset(const struct policy *policy, enum preset preset) {
     return false;
 }
 
-void answer_ask(struct flight *flight) {
-    const struct policy *policy = flight->queue->rules.policy;
-    const struct handler_vtable *handler = flight_handler(flight)->handler->vtable;
+void answer_ask(struct attempt *attempt) {
+    const struct policy *policy = attempt->queue->rules.policy;
+    const struct handler_vtable *handler = attempt_handler(attempt)->handler->vtable;
     bool judged = policy->answer_count > 0 && !handler->in_process;
-    flight->answer_judged = !judged;
-    flight->facts = (struct rule_facts){0};
-    flight->keeps_answer = judged || reply_wants_answer(flight);
-    flight->call.reads_ai = strcmp(handler->kind, "http") == 0 && has_preset(policy, PRESET_AI_API);
-    flight->call.wants_answer = flight->keeps_answer || flight->call.reads_ai;
+    attempt->judges_answer = judged;
+    attempt->facts = (struct rule_facts){0};
+    attempt->keeps_answer = judged || attempt_wants_answer(attempt);
+    attempt->call.reads_ai =
+        strcmp(handler->kind, "http") == 0 && has_preset(policy, PRESET_AI_API);
+    attempt->call.wants_answer = attempt->keeps_answer || attempt->call.reads_ai;
 }
 
-bool answer_waits(const struct flight *flight, const struct outcome *outcome) {
+bool answer_waits(const struct attempt *attempt, const struct outcome *outcome) {
     bool answered = outcome->ending == ENDING_OK ||
                     (outcome->ending == ENDING_FAILED && outcome->kind == KIND_ANSWER);
-    return answered && flight->call.wants_answer && !flight->answer_judged;
+    return answered && attempt->judges_answer && attempt->state < ATTEMPT_ANSWERED;
 }
 
 /* ---- judging ---- */
@@ -64,27 +64,26 @@ static void fail(struct outcome *outcome) {
                                                    : BYTES("the answer is not text");
 }
 
-static void finish(struct flight *flight) {
-    struct answering *answering = flight->answering;
-    flight->answering = NULL;
-    flight->answer_judged = true;
-    if (rule_facts_answer(&flight->facts) < RULES_MAX)
+static void finish(struct attempt *attempt) {
+    struct answering *answering = attempt->answering;
+    attempt->answering = NULL;
+    if (rule_facts_answer(&attempt->facts) < RULES_MAX)
         fail(answering->outcome);
-    answering->then(flight);
+    answering->then(attempt);
 }
 
-static void answered(struct flight *flight, size_t index, bool matched) {
+static void answered(struct attempt *attempt, size_t index, bool matched) {
     if (matched)
-        rule_facts_set_answer(&flight->facts, index);
-    if (--flight->answering->pending == 0)
-        finish(flight);
+        rule_facts_set_answer(&attempt->facts, index);
+    if (--attempt->answering->pending == 0)
+        finish(attempt);
 }
 
-/* The text is the outcome's, which lives as long as the flight. */
-static void ask(struct flight *flight, size_t index, struct bytes text) {
+/* The text is the outcome's, which lives as long as the attempt. */
+static void ask(struct attempt *attempt, size_t index, struct bytes text) {
     struct buf input = {.ptr = (char *)text.ptr, .len = text.len};
-    flight->answering->pending++;
-    rule_question_ask(flight, &flight->policy->answers[index], index, input, answered);
+    attempt->answering->pending++;
+    rule_jq_ask(attempt, &attempt->policy->answers[index], index, input, answered);
 }
 
 /* The parsed answer is one JSON value that came whole; of anything else jq rules do not match. */
@@ -95,29 +94,30 @@ static bool is_json(const struct outcome *outcome) {
 }
 
 /* Behind a rule that has matched no other can win. */
-static void look(struct flight *flight, const struct outcome *outcome) {
-    const struct policy *policy = flight->policy;
+static void look(struct attempt *attempt, const struct outcome *outcome) {
+    const struct policy *policy = attempt->policy;
     struct rule_answer answer = answer_of(outcome);
     for (size_t i = 0; i < policy->answer_count; i++) {
-        if (!facts_answer_matches(flight->queue->facts, policy, i, &answer))
+        if (!facts_answer_matches(attempt->queue->facts, policy, i, &answer))
             continue;
         if (policy->answers[i].when.jq.len == 0) {
-            rule_facts_set_answer(&flight->facts, i);
+            rule_facts_set_answer(&attempt->facts, i);
             return;
         }
-        if (flight->queue->engine->options.jq && is_json(outcome))
-            ask(flight, i, answer.text);
+        if (attempt->queue->engine->options.jq && is_json(outcome))
+            ask(attempt, i, answer.text);
     }
 }
 
 /* A reload in between changes nothing: the rules that jq was asked about are those that decide. */
-void answer_judge(struct flight *flight, struct outcome *outcome,
-                  void (*then)(struct flight *flight)) {
-    struct answering *answering = arena_alloc(&flight->held->arena, sizeof *answering);
+void answer_judge(struct attempt *attempt, struct outcome *outcome,
+                  void (*then)(struct attempt *attempt)) {
+    struct answering *answering = arena_alloc(&attempt->held->arena, sizeof *answering);
     *answering = (struct answering){.outcome = outcome, .then = then, .pending = 1};
-    flight->answering = answering;
-    flight->policy = flight->queue->rules.policy;
-    look(flight, outcome);
+    attempt->answering = answering;
+    attempt_to(attempt, ATTEMPT_ANSWERED);
+    attempt->policy = attempt->queue->rules.policy;
+    look(attempt, outcome);
     if (--answering->pending == 0)
-        finish(flight);
+        finish(attempt);
 }

@@ -14,12 +14,12 @@
 
 /* What is asked of the handler for the call that is about to begin; also forgets what is known of
  * the call before. */
-void answer_ask(struct flight *flight);
-/* Whether `outcome`, of the flight's call or of the batch that it leads, is to be judged first. */
-bool answer_waits(const struct flight *flight, const struct outcome *outcome);
+void answer_ask(struct attempt *attempt);
+/* Whether `outcome`, of the attempt's call or of the batch that it leads, is to be judged first. */
+bool answer_waits(const struct attempt *attempt, const struct outcome *outcome);
 /* Judges it, which may take a while where jq is asked; then calls `then`, at once or in a later
  * turn. By then *outcome, which must stay in place, may have become a failure. */
-void answer_judge(struct flight *flight, struct outcome *outcome,
-                  void (*then)(struct flight *flight));
+void answer_judge(struct attempt *attempt, struct outcome *outcome,
+                  void (*then)(struct attempt *attempt));
 
 #endif

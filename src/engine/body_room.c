@@ -55,28 +55,28 @@ void body_room_serve(struct engine *engine) {
     queue_visit(queue);
 }
 
-/* ---- bodies of flights ---- */
+/* ---- bodies of attempts ---- */
 
-void body_room_enter(struct flight *flight) {
-    message_count_body(flight->held, flight->queue->engine->options.memory);
-    flight->has_body = flight->held->body.len > 0;
-    flight->queue->bodies += flight->has_body;
+void body_room_enter(struct attempt *attempt) {
+    message_count_body(attempt->held, attempt->queue->engine->options.memory);
+    attempt->has_body = attempt->held->body.len > 0;
+    attempt->queue->bodies += attempt->has_body;
 }
 
-void body_room_leave(struct flight *flight) {
-    flight->queue->bodies -= flight->has_body;
-    flight->has_body = false;
+void body_room_leave(struct attempt *attempt) {
+    attempt->queue->bodies -= attempt->has_body;
+    attempt->has_body = false;
 }
 
-void body_room_drop(struct flight *flight) {
-    message_drop_body(flight->held);
-    if (flight->held->body_dropped)
-        body_room_leave(flight);
+void body_room_drop(struct attempt *attempt) {
+    message_drop_body(attempt->held);
+    if (attempt->held->body_dropped)
+        body_room_leave(attempt);
 }
 
-enum status body_room_reload(struct flight *flight, struct err *err) {
-    struct store *store = flight->queue->engine->store;
-    struct message *held = flight->held, *again = NULL;
+enum status body_room_reload(struct attempt *attempt, struct err *err) {
+    struct store *store = attempt->queue->engine->store;
+    struct message *held = attempt->held, *again = NULL;
     if (!held->body_dropped)
         return STATUS_OK;
     enum status status = letters_get_seq(store->letters, held->seq, &again, err);
@@ -89,6 +89,6 @@ enum status body_room_reload(struct flight *flight, struct err *err) {
                          again->body.len);
     message_free(again);
     if (status == STATUS_OK)
-        body_room_enter(flight);
+        body_room_enter(attempt);
     return status;
 }

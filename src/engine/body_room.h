@@ -20,11 +20,11 @@ void body_room_fed(struct queue *queue);
 void body_room_serve(struct engine *engine);
 bool body_room_waits(const struct engine *engine); /* somebody is in line, and there is room */
 
-/* The flight's body is in memory, or is not any more. */
-void body_room_enter(struct flight *flight);
-void body_room_leave(struct flight *flight);
+/* The attempt's body is in memory, or is not any more. */
+void body_room_enter(struct attempt *attempt);
+void body_room_leave(struct attempt *attempt);
 /* Gives up the body of a leased message, which its worker has, and reads it again. */
-void body_room_drop(struct flight *flight);
-enum status body_room_reload(struct flight *flight, struct err *err);
+void body_room_drop(struct attempt *attempt);
+enum status body_room_reload(struct attempt *attempt, struct err *err);
 
 #endif

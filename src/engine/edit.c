@@ -4,34 +4,32 @@
 
 struct edit {
     struct jq_job job;
-    struct flight *flight;
+    struct attempt *attempt;
     struct mono began;
-    bool failed; /* the flight's outcome says how */
+    bool failed; /* the attempt's outcome says how */
 };
 
-static struct edit *edit_of(struct flight *flight) {
-    return CONTAINER_OF(flight->edit, struct edit, job);
+static struct edit *edit_of(struct attempt *attempt) {
+    return CONTAINER_OF(attempt->edit, struct edit, job);
 }
 
 /* The drain may have ended meanwhile: then nothing is handed over any more. */
-static void open_edited(struct engine *engine, struct engine_post *post) {
-    struct flight *flight = CONTAINER_OF(post, struct flight, post);
-    struct edit *edit = edit_of(flight);
-    flight->edit = NULL;
+bool edit_ended(struct engine *engine, struct attempt *attempt) {
+    struct edit *edit = edit_of(attempt);
+    attempt->edit = NULL;
     if (!edit->failed && !engine->cancelled) {
-        flight_start(flight);
-        return;
+        return true;
     }
     if (!edit->failed)
-        flight->outcome = (struct outcome){.ending = ENDING_INTERRUPTED, .retry_after_ms = -1};
-    flight->outcome.duration_ms = engine->now.mono.ms - edit->began.ms;
-    question_outcome(flight);
+        attempt->outcome = (struct outcome){.ending = ENDING_INTERRUPTED, .retry_after_ms = -1};
+    attempt->outcome.duration_ms = engine->now.mono.ms - edit->began.ms;
+    return false;
 }
 
-static void fail(struct flight *flight, struct bytes why) {
-    struct arena *arena = &flight->held->arena;
-    edit_of(flight)->failed = true;
-    flight->outcome =
+static void fail(struct attempt *attempt, struct bytes why) {
+    struct arena *arena = &attempt->held->arena;
+    edit_of(attempt)->failed = true;
+    attempt->outcome =
         (struct outcome){.ending = ENDING_FAILED,
                          .kind = KIND_EDIT,
                          .error_type = BYTES("edit"),
@@ -39,33 +37,33 @@ static void fail(struct flight *flight, struct bytes why) {
                          .retry_after_ms = -1};
 }
 
-/* From jq's thread. Until the mail is read nobody else touches the flight, so its arena may take
+/* From jq's thread. Until the mail is read nobody else touches the attempt, so its arena may take
  * the text. Nobody means `null` in place of a body: it is what a field gives that is not there. */
 static void on_done(struct jq_job *job, enum status status, bool truthy, struct bytes output,
                     const struct err *err) {
-    struct flight *flight = CONTAINER_OF(job, struct edit, job)->flight;
+    struct attempt *attempt = CONTAINER_OF(job, struct edit, job)->attempt;
     (void)truthy;
     if (status != STATUS_OK)
-        fail(flight, bytes_of(err->text));
+        fail(attempt, bytes_of(err->text));
     else if (output.len == 0 || bytes_is(output, "null"))
-        fail(flight, BYTES("the edit gives nothing, or null, in place of the body"));
+        fail(attempt, BYTES("the edit gives nothing, or null, in place of the body"));
     else
-        flight->call.body = arena_dup(&flight->held->arena, output);
-    engine_post(flight->queue->engine, &flight->post);
+        attempt->call.body = arena_dup(&attempt->held->arena, output);
+    engine_post(attempt->queue->engine, &attempt->post);
 }
 
 /* An empty body is a text that jq refuses; none at all would only compile the program. */
-void edit_begin(struct flight *flight) {
-    struct engine *engine = flight->queue->engine;
+void edit_begin(struct attempt *attempt) {
+    struct engine *engine = attempt->queue->engine;
     struct jq *jq = engine->options.jq;
-    struct bytes body = flight->held->body;
-    struct edit *edit = arena_alloc(&flight->held->arena, sizeof *edit);
-    *edit = (struct edit){.job = {.program = flight_handler(flight)->edit,
+    struct bytes body = attempt->held->body;
+    struct edit *edit = arena_alloc(&attempt->held->arena, sizeof *edit);
+    *edit = (struct edit){.job = {.program = attempt_handler(attempt)->edit,
                                   .input = body.len ? body : BYTES(""),
                                   .done = on_done},
-                          .flight = flight,
+                          .attempt = attempt,
                           .began = engine->now.mono};
-    flight->edit = &edit->job;
-    flight->post.open = open_edited;
+    attempt->edit = &edit->job;
+    attempt_to(attempt, ATTEMPT_EDITING);
     jq->vtable->start(jq, &edit->job);
 }

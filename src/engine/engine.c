@@ -10,18 +10,12 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/body_room.h"
-#include "engine/bundle.h"
-#include "engine/fetch.h"
-#include "engine/idempotency.h"
-#include "engine/intake.h"
-#include "engine/lease.h"
-#include "engine/origin.h"
+#include "engine/feature.h"
+#include "engine/receive.h"
+#include "engine/features/origin.h"
 #include "engine/queue_facts.h"
 #include "engine/publish.h"
-#include "engine/recorder.h"
-#include "engine/room.h"
-#include "engine/stops.h"
-#include "engine/suspect.h"
+#include "engine/attempt_log.h"
 
 struct engine *engine_new(const struct engine_options *options) {
     struct engine *engine = memory_new(sizeof *engine);
@@ -37,7 +31,7 @@ struct engine *engine_new(const struct engine_options *options) {
     list_init(&engine->answers);
     list_init(&engine->facts);
     list_init(&engine->unrecorded);
-    list_init(&engine->batches);
+    list_init(&engine->commits);
     list_init(&engine->woken);
     list_init(&engine->served);
     list_init(&engine->asked);
@@ -45,33 +39,10 @@ struct engine *engine_new(const struct engine_options *options) {
     body_room_begin(engine);
     pthread_mutex_init(&engine->mutex, NULL);
     pthread_mutex_init(&engine->wake_mutex, NULL);
-    engine->flights = pool_new();
-    engine->recorder = recorder_new();
+    engine->advance = advance_attempt;
+    engine->attempts = pool_new();
+    engine->attempt_log = attempt_log_new();
     return engine;
-}
-
-void engine_post(struct engine *engine, struct engine_post *post) {
-    mailbox_post(&engine->mailbox, &post->mail);
-}
-
-struct queue *engine_queue(struct engine *engine, struct bytes name) {
-    struct map_node *node = map_first(&engine->by_name, bytes_hash(name));
-    for (; node; node = map_next(node)) {
-        struct queue *queue = CONTAINER_OF(node, struct queue, by_name);
-        if (bytes_eq(queue->name, name))
-            return queue;
-    }
-    return NULL;
-}
-
-/* It only leaves a mark. */
-void engine_wake(struct queue *queue) {
-    struct engine *engine = queue->engine;
-    pthread_mutex_lock(&engine->wake_mutex);
-    if (list_empty(&queue->woken))
-        list_push_back(&engine->woken, &queue->woken);
-    pthread_mutex_unlock(&engine->wake_mutex);
-    mailbox_ring(&engine->mailbox);
 }
 
 /* The store's word that a queue has something ready. */
@@ -158,18 +129,17 @@ void engine_serve(struct engine *engine, struct bytes name) {
 enum status engine_recover(struct engine *engine, struct err *err) {
     engine->now = clock_now(engine->options.clock);
     engine->began = clock_began(engine->options.clock);
-    leaps_note(&engine->leaps, engine->began);
+    clock_jumps_note(&engine->jumps, engine->began);
     for (size_t i = 0; i < engine->queue_count; i++) {
         queue_facts_load(engine->queues[i]);
-        lease_recover(engine->queues[i]);
-        room_recover(engine->queues[i]);
-        intake_begin(engine->queues[i]);
+        FEATURES_TELL(recover, engine->queues[i]);
+        receive_begin(engine->queues[i]);
         queue_visit(engine->queues[i]);
     }
     engine->store->vtable->listen(engine->store, on_ready, engine);
-    if (!engine->options.flight_path)
+    if (!engine->options.attempt_log_path)
         return STATUS_OK;
-    return recorder_open(engine->recorder, engine->options.flight_path, err);
+    return attempt_log_open(engine->attempt_log, engine->options.attempt_log_path, err);
 }
 
 static void read_mail(struct engine *engine) {
@@ -195,7 +165,10 @@ static void ring_timers(struct engine *engine) {
 
 static void set_timer(struct queue *queue) {
     struct engine *engine = queue->engine;
-    struct mono at = mono_earlier(queue_next_wake(queue), room_next_wake(queue));
+    struct mono at = feed_next_wake(queue);
+    for (const struct engine_feature *const *f = engine_features; *f; f++)
+        if ((*f)->queue_wake)
+            at = mono_earlier(at, (*f)->queue_wake(queue));
     heap_remove(&engine->timers, &queue->timer);
     if (at.ms == MONO_NEVER.ms)
         return;
@@ -207,8 +180,9 @@ static void set_timer(struct queue *queue) {
 static void feed_queues(struct engine *engine) {
     for (struct list *node; (node = list_pop_front(&engine->visiting));) {
         struct queue *queue = CONTAINER_OF(node, struct queue, visiting);
-        queue_feed(queue);
-        bundle_send(queue);
+        feed_queue(queue);
+        FEATURES_TELL(fed, queue);
+        body_room_fed(queue);
         set_timer(queue);
     }
 }
@@ -219,23 +193,24 @@ static void drain(struct engine *engine) {
         return;
     engine->cancelled = true;
     for (size_t i = 0; i < engine->queue_count; i++) {
-        LIST_EACH(node, &engine->queues[i]->flights) {
-            struct flight *flight = CONTAINER_OF(node, struct flight, link);
-            if (!flight->calling)
+        LIST_EACH(node, &engine->queues[i]->attempts) {
+            struct attempt *attempt = CONTAINER_OF(node, struct attempt, link);
+            if (attempt->state != ATTEMPT_CALLING)
                 continue;
-            struct handler *handler = flight_handler(flight)->handler;
-            handler->vtable->cancel(handler, &flight->call);
+            struct handler *handler = attempt_handler(attempt)->handler;
+            handler->vtable->cancel(handler, &attempt->call);
         }
-        bundle_cancel(engine->queues[i]);
+        FEATURES_TELL(cancel, engine->queues[i]);
     }
 }
 
 static struct mono next_turn(struct engine *engine) {
     struct mono at = heap_next(&engine->timers);
-    at = mono_earlier(at, lease_next(engine));
-    at = mono_earlier(at, fetch_next(engine));
-    if (record_waits(engine))
-        at = mono_earlier(at, engine->record_again);
+    for (const struct engine_feature *const *f = engine_features; *f; f++)
+        if ((*f)->next_wake)
+            at = mono_earlier(at, (*f)->next_wake(engine));
+    if (commit_waits(engine))
+        at = mono_earlier(at, engine->commit_again);
     at = mono_earlier(at, publish_next(engine));
     if (body_room_waits(engine))
         at = engine->now.mono;
@@ -246,7 +221,7 @@ static struct mono next_turn(struct engine *engine) {
 
 /* Nobody will post to us any more but those who ask. */
 static bool at_rest(const struct engine *engine) {
-    bool rest = list_empty(&engine->batches);
+    bool rest = list_empty(&engine->commits);
     for (size_t i = 0; i < engine->queue_count; i++)
         rest = rest && queue_rests(engine->queues[i]);
     LIST_EACH(node, &engine->served)
@@ -257,18 +232,18 @@ static bool at_rest(const struct engine *engine) {
 struct mono engine_turn(struct engine *engine, struct instant now) {
     pthread_mutex_lock(&engine->mutex);
     engine->now = now;
-    leaps_note(&engine->leaps, now);
+    clock_jumps_note(&engine->jumps, now);
     read_mail(engine);
     ring_timers(engine);
-    lease_ring(engine);
+    FEATURES_TELL(ring, engine);
     drain(engine);
     publish_again(engine);
-    record_again(engine);
+    commit_again(engine);
     body_room_serve(engine);
     feed_queues(engine);
-    fetch_ring(engine);
-    flight_rouse(engine);
-    record_commit(engine);
+    FEATURES_TELL(turn_ends, engine);
+    attempt_rouse(engine);
+    commit_turn(engine);
     struct mono next = next_turn(engine);
     pthread_mutex_unlock(&engine->mutex);
     return next;
@@ -277,7 +252,7 @@ struct mono engine_turn(struct engine *engine, struct instant now) {
 /* After the drain, a store that takes nothing must not keep us from stopping: what is unrecorded is
  * where it was before it was handed over. */
 static bool may_leave(const struct engine *engine) {
-    return engine->leaving && at_rest(engine) && (engine->cancelled || !record_waits(engine));
+    return engine->leaving && at_rest(engine) && (engine->cancelled || !commit_waits(engine));
 }
 
 void engine_run(struct engine *engine) {
@@ -297,10 +272,9 @@ static void open_hold(struct engine *engine, struct engine_post *post) {
     engine->drain_until = mono_after(engine->now.mono, engine->drain_ms);
     for (size_t i = 0; i < engine->queue_count; i++) {
         struct queue *queue = engine->queues[i];
-        fetch_dismiss(queue);
-        intake_want(queue);
+        FEATURES_TELL(hold, queue);
+        receive_want(queue);
         queue_facts_save_last(queue);
-        stops_note(queue);
     }
 }
 
@@ -332,21 +306,20 @@ void engine_free(struct engine *engine) {
     if (!engine)
         return;
     body_room_end(engine);
-    record_drop(engine);
-    suspect_drop_all(engine);
+    commit_drop(engine);
     mailbox_take(&engine->mailbox);
     for (size_t i = 0; i < engine->queue_count; i++)
         queue_free(engine->queues[i]);
     free_served(engine);
-    room_free(engine);
+    FEATURES_TELL(drop, engine);
     heap_free(&engine->timers);
     heap_free(&engine->lease_deadlines);
-    heap_free(&engine->fetch_deadlines);
+    heap_free(&engine->poll_deadlines);
     map_free(&engine->leases);
     heap_free(&engine->publications);
     map_free(&engine->by_name);
-    recorder_free(engine->recorder);
-    pool_close(engine->flights);
+    attempt_log_free(engine->attempt_log);
+    pool_close(engine->attempts);
     mailbox_free(&engine->mailbox);
     pthread_mutex_destroy(&engine->mutex);
     pthread_mutex_destroy(&engine->wake_mutex);
@@ -356,6 +329,6 @@ void engine_free(struct engine *engine) {
 }
 
 void engine_ask(struct engine *engine, struct engine_request *request) {
-    request->post.open = request_open;
+    request->post.open = control_open;
     engine_post(engine, &request->post);
 }

@@ -114,9 +114,9 @@ struct engine_options {
     struct spans *spans; /* NULL: nobody traces */
     /* Whose coordinates become attributes of spans; ends with NULL. NULL: none. */
     const struct broker_kind *const *brokers;
-    struct body_memory *memory; /* NULL: bodies have no limit together */
-    uint64_t seed;              /* of jitter and ids */
-    const char *flight_path;    /* the flight recorder's file; NULL: none (simulation) */
+    struct body_memory *memory;   /* NULL: bodies have no limit together */
+    uint64_t seed;                /* of jitter and ids */
+    const char *attempt_log_path; /* the attempt log's file; NULL: none (simulation) */
     struct bytes instance;
     void (*event)(void *arg,
                   const struct engine_event *event); /* from the engine's thread; may be NULL */
@@ -133,7 +133,7 @@ struct engine *engine_new(const struct engine_options *options);
 /* Before the first turn only. INVALID: a rule's pattern does not compile (err names the rule). */
 enum status engine_add(struct engine *engine, const struct engine_queue_options *queue,
                        struct err *err);
-/* Reads the flight recorder and notes what our last death interrupted. Before the first turn. */
+/* Reads the attempt log and notes what our last death interrupted. Before the first turn. */
 enum status engine_recover(struct engine *engine, struct err *err);
 /* One turn; returns when the next is wanted if nothing happens before. */
 struct mono engine_turn(struct engine *engine, struct instant now);

@@ -1,7 +1,7 @@
 /* What people want to see happen, as it happens. */
 #include "base/json.h"
 #include "core/lifecycle.h"
-#include "engine/tracing.h"
+#include "engine/features/tracing.h"
 
 enum {
     NOTICE_MAX = 4096,
@@ -51,9 +51,9 @@ static bool has_line(struct letter_lines *lines, struct mono now) {
 }
 
 /* Nothing of what is in the letter but why it died. */
-static void log_letter(const struct flight *flight) {
-    struct engine *engine = flight->queue->engine;
-    const struct envelope *envelope = &flight->held->envelope;
+static void log_letter(const struct attempt *attempt) {
+    struct engine *engine = attempt->queue->engine;
+    const struct envelope *envelope = &attempt->held->envelope;
     struct letter_lines *lines = &engine->letter_lines;
     bool dead = envelope->state == STATE_PENDING_REVIEW, gone = envelope->state == STATE_DISCARDED;
     if ((!dead && !gone) || !has_line(lines, engine->now.mono))
@@ -61,22 +61,22 @@ static void log_letter(const struct flight *flight) {
     if (lines->silent > 0)
         log_info("%llu letters arrived that no line tells of", (unsigned long long)lines->silent);
     lines->silent = 0;
-    struct log_about about = tracing_about(flight);
+    struct log_about about = attempt_about(attempt);
     log_about(LOG_INFO, &about, "%s: %s, %.*s, %.*s, in %.*s", dead ? "dead" : "discarded",
               cause_text(envelope->cause), BYTES_ARG(envelope->category),
               BYTES_ARG(envelope->reason), BYTES_ARG(envelope->dlq));
 }
 
-void notice_letter(const struct flight *flight) {
-    const struct envelope *envelope = &flight->held->envelope;
-    log_letter(flight);
+void notice_letter(const struct attempt *attempt) {
+    const struct envelope *envelope = &attempt->held->envelope;
+    log_letter(attempt);
     char memory[NOTICE_MAX];
     struct buf buf;
-    if (!wanted(flight->queue->engine) || !lifecycle_is_letter(envelope->state) ||
+    if (!wanted(attempt->queue->engine) || !lifecycle_is_letter(envelope->state) ||
         envelope->state == STATE_REPLAYING)
         return;
     buf_init_fixed(&buf, memory, sizeof memory);
-    struct json_out out = begin(flight->queue, &buf, "letter");
+    struct json_out out = begin(attempt->queue, &buf, "letter");
     field(&out, "id", envelope->letter_id);
     field(&out, "message_id", envelope->id);
     field(&out, "dlq", envelope->dlq);
@@ -89,8 +89,8 @@ void notice_letter(const struct flight *flight) {
     if (envelope->replay.len > 0)
         field(&out, "replay", envelope->replay);
     json_key(&out, "spilled");
-    json_put_bool(&out, flight->spill == SPILL_SYNCED);
-    send(flight->queue, &out, "letter", envelope);
+    json_put_bool(&out, attempt->spill == SPILL_SYNCED);
+    send(attempt->queue, &out, "letter", envelope);
 }
 
 void notice_queue(const struct queue *queue) {

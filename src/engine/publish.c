@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "engine/removal.h"
+#include "engine/feature.h"
 
 enum {
     PUBLISH_RETRY_FIRST_MS = 100, /* after a sink that took nothing; doubles … */
@@ -16,7 +16,7 @@ enum {
 struct publication {
     struct sink_item item;
     struct sink *sink;
-    struct flight *flight;
+    struct attempt *attempt;
     enum publish_what what;
     publish_then *then;
     struct heap_node again; /* in engine->publications while it waits */
@@ -28,23 +28,24 @@ struct publication {
 
 static const struct {
     const char *one, *all;
+    enum attempt_state state;
 } words[] = {
-    [PUBLISH_ANSWER] = {"an answer", "answers are"},
-    [PUBLISH_LETTER] = {"a letter", "letters are"},
-    [PUBLISH_ORIGIN] = {"a letter for its origin", "letters for their origin are"},
+    [PUBLISH_ANSWER] = {"an answer", "answers are", ATTEMPT_REPLYING},
+    [PUBLISH_LETTER] = {"a letter", "letters are", ATTEMPT_MIRRORING},
+    [PUBLISH_ORIGIN] = {"a letter for its origin", "letters for their origin are", ATTEMPT_SENDING},
 };
 
 static void publish(struct publication *publication) {
     publication->sink->vtable->publish(publication->sink, &publication->item);
 }
 
-struct bytes publish_round(struct flight *flight, const char *end) {
-    const struct envelope *envelope = &flight->held->envelope;
+struct bytes publish_round(struct attempt *attempt, const char *end) {
+    const struct envelope *envelope = &attempt->held->envelope;
     char name[ROUND_SIZE];
     snprintf(name, sizeof name, "%.*s:%u%s",
              BYTES_ARG(bytes_clip(envelope->letter_id, LETTER_ID_MAX)), (unsigned)envelope->replays,
              end);
-    return arena_dup(&flight->held->arena, bytes_of(name));
+    return arena_dup(&attempt->held->arena, bytes_of(name));
 }
 
 bool publish_refused(enum publish_what what, const struct err *err) {
@@ -57,16 +58,16 @@ static bool is_refused(const struct publication *publication) {
 
 /* Of an answer the letter tells that its message becomes. */
 static void note_refusal(const struct publication *publication) {
-    struct queue *queue = publication->flight->queue;
+    struct queue *queue = publication->attempt->queue;
     if (publication->what != PUBLISH_LETTER)
         return;
     log_about(LOG_ERROR, QUEUE_ABOUT(queue), "letter %.*s is not in its mirror: %s",
-              BYTES_ARG(publication->flight->held->envelope.letter_id), publication->err.text);
+              BYTES_ARG(publication->attempt->held->envelope.letter_id), publication->err.text);
     queue->unmirrored = publication->err;
 }
 
 static void note_trouble(const struct publication *publication) {
-    struct queue *queue = publication->flight->queue;
+    struct queue *queue = publication->attempt->queue;
     enum publish_what what = publication->what;
     if (publication->taken && what == PUBLISH_LETTER)
         queue->unmirrored = (struct err){STATUS_OK, ""};
@@ -95,7 +96,7 @@ void publish_describe(const struct queue *queue, char *out, size_t size) {
 
 static void wait_a_little(struct engine *engine, struct publication *publication) {
     publication->again.at = mono_after(engine->now.mono, publication->retry_ms).ms;
-    publication->again.tie = publication->flight->held->seq;
+    publication->again.tie = publication->attempt->held->seq;
     publication->retry_ms = publication->retry_ms * 2 < PUBLISH_RETRY_LAST_MS
                                 ? publication->retry_ms * 2
                                 : PUBLISH_RETRY_LAST_MS;
@@ -103,13 +104,13 @@ static void wait_a_little(struct engine *engine, struct publication *publication
 }
 
 static void end(struct publication *publication) {
-    struct flight *flight = publication->flight;
-    flight->publication = NULL;
-    publication->then(flight, publication->taken, &publication->err);
+    struct attempt *attempt = publication->attempt;
+    attempt->publication = NULL;
+    publication->then(attempt, publication->taken, &publication->err);
 }
 
-static void open_published(struct engine *engine, struct engine_post *post) {
-    struct publication *publication = CONTAINER_OF(post, struct flight, post)->publication;
+void publish_ended(struct engine *engine, struct attempt *attempt) {
+    struct publication *publication = attempt->publication;
     bool refused = is_refused(publication);
     if (refused)
         note_refusal(publication);
@@ -119,7 +120,7 @@ static void open_published(struct engine *engine, struct engine_post *post) {
         end(publication);
         return;
     }
-    removal_postponed(publication->flight, &publication->err);
+    FEATURES_TELL(delayed, publication->attempt, &publication->err);
     wait_a_little(engine, publication);
 }
 
@@ -128,33 +129,33 @@ static void on_done(struct sink_item *item, enum status status, const struct err
     publication->taken = status == STATUS_OK;
     if (!publication->taken)
         publication->err = *err;
-    engine_post(publication->flight->queue->engine, &publication->flight->post);
+    engine_post(publication->attempt->queue->engine, &publication->attempt->post);
 }
 
-static void begin(struct flight *flight, struct sink *sink, enum publish_what what,
+static void begin(struct attempt *attempt, struct sink *sink, enum publish_what what,
                   struct sink_item item, publish_then *then, bool once) {
-    struct publication *publication = arena_alloc(&flight->held->arena, sizeof *publication);
+    struct publication *publication = arena_alloc(&attempt->held->arena, sizeof *publication);
     *publication = (struct publication){.item = item,
                                         .sink = sink,
-                                        .flight = flight,
+                                        .attempt = attempt,
                                         .what = what,
                                         .then = then,
                                         .once = once,
                                         .retry_ms = PUBLISH_RETRY_FIRST_MS};
     publication->item.done = on_done;
-    flight->publication = publication;
-    flight->post.open = open_published;
+    attempt->publication = publication;
+    attempt_to(attempt, words[what].state);
     publish(publication);
 }
 
-void publish_begin(struct flight *flight, struct sink *sink, enum publish_what what,
+void publish_begin(struct attempt *attempt, struct sink *sink, enum publish_what what,
                    struct sink_item item, publish_then *then) {
-    begin(flight, sink, what, item, then, false);
+    begin(attempt, sink, what, item, then, false);
 }
 
-void publish_once(struct flight *flight, struct sink *sink, enum publish_what what,
+void publish_once(struct attempt *attempt, struct sink *sink, enum publish_what what,
                   struct sink_item item, publish_then *then) {
-    begin(flight, sink, what, item, then, true);
+    begin(attempt, sink, what, item, then, true);
 }
 
 void publish_again(struct engine *engine) {
@@ -174,7 +175,7 @@ struct mono publish_next(const struct engine *engine) {
     return heap_next(&engine->publications);
 }
 
-void publish_drop(struct flight *flight) {
-    if (flight->publication)
-        heap_remove(&flight->queue->engine->publications, &flight->publication->again);
+void publish_drop(struct attempt *attempt) {
+    if (attempt->publication)
+        heap_remove(&attempt->queue->engine->publications, &attempt->publication->again);
 }

@@ -3,16 +3,9 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "engine/flood_guard.h"
-#include "engine/refusal.h"
-#include "engine/stops.h"
+#include "engine/feature.h"
 
 enum { PEAK_INTERVAL_MS = 10 * 1000 }; /* how often the budget's peak is written, at most */
-
-void queue_facts_changed(struct queue *queue) {
-    if (list_empty(&queue->facts_changed))
-        list_push_back(&queue->engine->facts, &queue->facts_changed);
-}
 
 void queue_facts_save_last(struct queue *queue) {
     if (budget_peak(&queue->budget, queue->engine->now.mono) != queue->peak_saved || queue->flood)
@@ -21,7 +14,7 @@ void queue_facts_save_last(struct queue *queue) {
 
 void queue_facts_save_peak(struct queue *queue) {
     struct mono now = queue->engine->now.mono;
-    if (!list_empty(&queue->flights) && now.ms - queue->peak_at.ms >= PEAK_INTERVAL_MS &&
+    if (!list_empty(&queue->attempts) && now.ms - queue->peak_at.ms >= PEAK_INTERVAL_MS &&
         budget_peak(&queue->budget, now) != queue->peak_saved)
         queue_facts_changed(queue);
 }
@@ -37,9 +30,7 @@ void queue_facts_put(struct queue *queue, struct buf *out) {
     json_put_str(&json, queue->why);
     json_key(&json, "budget_peak");
     json_put_i64(&json, queue->peak_saved);
-    flood_guard_put(queue, &json);
-    refusal_put(queue, &json);
-    stops_put(queue, &json);
+    FEATURES_TELL(save, queue, &json);
     json_close(&json, '}');
 }
 
@@ -72,9 +63,7 @@ void queue_facts_load(struct queue *queue) {
     struct bytes text = store->vtable->queue_facts(store, queue->number, &arena);
     if (text.len && json_parse(text, &facts, NULL) == STATUS_OK) {
         load_state(queue, facts, &arena);
-        flood_guard_load(queue, facts, &arena);
-        refusal_load(queue, facts);
-        stops_load(queue, facts);
+        FEATURES_TELL(load, queue, facts, &arena);
         budget_restore(&queue->budget, (uint32_t)load_number(facts, "budget_peak", UINT32_MAX),
                        queue->engine->now.mono);
     }

@@ -7,7 +7,6 @@
 
 #include "engine/state.h"
 
-void queue_facts_changed(struct queue *queue); /* they go into this turn's commit */
 /* The budget's peak is worth a write only now and then … */
 void queue_facts_save_peak(struct queue *queue);
 void queue_facts_save_last(struct queue *queue); /* … and before we leave */

@@ -2,17 +2,14 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "engine/bundle.h"
 #include "engine/facts.h"
-#include "engine/fetch.h"
-#include "engine/idempotency.h"
-#include "engine/lease.h"
+#include "engine/feature.h"
 
 static void init_lists(struct queue *queue) {
-    list_init(&queue->flights);
-    list_init(&queue->bundling);
-    list_init(&queue->bundles);
-    list_init(&queue->fetches);
+    list_init(&queue->attempts);
+    list_init(&queue->batching);
+    list_init(&queue->batches);
+    list_init(&queue->polls);
     list_init(&queue->visiting);
     list_init(&queue->woken);
     list_init(&queue->serving);
@@ -45,30 +42,27 @@ enum status queue_new(struct engine *engine, const struct engine_queue_options *
         queue->in_process |= options->handlers[i].handler->vtable->in_process;
     queue->number = engine->store->vtable->queue_number(engine->store, options->name);
     engine->store->vtable->set_order(engine->store, queue->number, options->rules.order);
-    queue->idempotency = idempotency_new();
     init_lists(queue);
+    FEATURES_TELL(begin, queue);
     *out = queue;
     return STATUS_OK;
 }
 
 bool queue_rests(const struct queue *queue) {
-    LIST_EACH(node, &queue->flights) {
-        const struct flight *flight = CONTAINER_OF(node, struct flight, link);
-        if (!flight->postponed && !lease_is_alive(flight->lease))
+    LIST_EACH(node, &queue->attempts) {
+        const struct attempt *attempt = CONTAINER_OF(node, struct attempt, link);
+        if (attempt->state != ATTEMPT_POSTPONED && attempt->state != ATTEMPT_LEASED)
             return false;
     }
     return true;
 }
 
 void queue_free(struct queue *queue) {
-    bundle_drop(queue);
-    fetch_drop(queue);
-    while (!list_empty(&queue->flights))
-        flight_free(CONTAINER_OF(queue->flights.next, struct flight, link));
+    FEATURES_TELL(forget, queue);
+    while (!list_empty(&queue->attempts))
+        attempt_free(CONTAINER_OF(queue->attempts.next, struct attempt, link));
     map_free(&queue->by_id);
-    free(queue->flood);
-    idempotency_free(queue->idempotency);
-    free(queue->refused);
+    FEATURES_TELL(end, queue);
     facts_free(queue->facts);
     free(queue->connections);
     free((void *)(uintptr_t)queue->name.ptr);

@@ -1,14 +1,16 @@
 /* state: what the engine's files share and nobody else sees.
  *
- *   mailbox ──▶ flight (one message in the engine's hands) ──▶ batch (one commit) ──▶ settled
+ *   mailbox ──▶ attempt (one message in the engine's hands) ──▶ batch (one commit) ──▶ settled
  *
- * A flight is made when a message is received and freed when what became of it is durable. All of
+ * An attempt is made when a message is received and freed when what became of it is durable. All of
  * this belongs to the engine's thread; `mutex` is held for the length of a turn, so that views
  * taken by other threads see the state between two turns. */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 
 #include "base/heap.h"
+#include "base/log.h"
+#include "base/traceparent.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "core/budget.h"
@@ -17,12 +19,13 @@
 #include "core/note_space.h"
 #include "core/second_opinion.h"
 #include "engine/engine.h"
-#include "engine/leaps.h"
+#include "engine/attempt.h"
+#include "engine/clock_jumps.h"
 #include "engine/rate.h"
 #include "port/letters.h"
 
 enum {
-    QUEUE_SETTLING_MAX = 1024,   /* flights of one queue that wait for their commit */
+    QUEUE_SETTLING_MAX = 1024,   /* attempts of one queue that wait for their commit */
     QUEUE_STOPS_MAX = 32,        /* graceful stops that are remembered (stops.h) */
     QUEUE_FULL_POLL_MS = 1000,   /* how often a full DLQ is looked at again */
     RECORD_RETRY_FIRST_MS = 100, /* after a commit that failed; doubles … */
@@ -30,14 +33,14 @@ enum {
 };
 
 struct answering;
-struct bundle;
+struct call_batch;
 struct claim;
 struct facts;
 struct flood_guard;
 struct idempotency;
 struct lease;
 struct publication;
-struct recorder;
+struct attempt_log;
 struct removing;
 struct returning;
 struct queue;
@@ -47,48 +50,46 @@ enum publish_what { PUBLISH_ANSWER, PUBLISH_LETTER, PUBLISH_ORIGIN, PUBLISH_WHAT
 enum spill_stage { SPILL_NONE, SPILL_WAITS, SPILL_CHOSEN, SPILL_SYNCED }; /* spilling.h */
 
 /* One message in the engine's hands. */
-struct flight {
+struct attempt {
+    enum attempt_state state; /* attempt.h */
+    enum attempt_purpose purpose;
     struct engine_post post; /* posted by the handler's done, an edit's and a sink's */
-    struct list link;        /* in queue->flights, from hand-over until it is settled … */
+    struct list link;        /* in queue->attempts, from hand-over until it is settled … */
     struct map_node by_id;   /* … and in queue->by_id, under the id that it came with */
-    struct list recording;   /* in a batch's flights, or in engine->unrecorded */
+    struct list recording;   /* in a batch's attempts, or in engine->unrecorded */
     struct queue *queue;
     struct message *held;
     struct call call;
-    struct bundle *bundle;  /* the hand-over of several that it is in; NULL: none */
-    struct list bundling;   /* in queue->bundling, or among its bundle's */
-    struct outcome outcome; /* texts in held->arena */
+    struct call_batch *batch; /* the hand-over of several that it is in; NULL: none */
+    struct list batching;     /* in queue->batching, or among its batch's */
+    struct outcome outcome;   /* texts in held->arena */
     struct instant started;
     struct wall first_failure_at; /* as it was before this attempt … */
     struct wall last_failure_at;  /* … and so was this */
     uint32_t handler;             /* which of the queue's handlers has it */
     uint64_t shared_connection;   /* that was reset under it and others; 0: none */
-    uint32_t slot;                /* in the flight recorder */
-    bool calling;                 /* between start and done */
+    uint32_t slot;                /* in the attempt log */
     bool probe;
     bool alone;                  /* in its hand-over: it shares neither a batch nor an answer */
     bool confirming;             /* it was refused, and another message has succeeded since */
     uint64_t number;             /* of its hand-over, in its queue; 0: it was not handed over */
     uint64_t refused_after;      /* the queue's last hand-over when it was refused; 0: it was not */
-    bool replay;                 /* a letter, sent round again … */
-    bool going;                  /* … to its origin */
+    bool replay;                 /* a letter, sent round again */
     const struct policy *policy; /* that judges it: a reload meanwhile is for the next one */
     struct rule_facts facts;     /* about that policy's rules */
     size_t jq_pending;
     struct answering *answering;     /* its answer is being judged; NULL: it is not … */
-    bool answer_judged;              /* … as it was, or need not be */
+    bool judges_answer;              /* … and is judged at all, once the call is over */
     bool keeps_answer;               /* its answer is needed once the call is over */
     struct jq_job *edit;             /* its body is being edited; NULL: it is not */
     struct publication *publication; /* something of it is on its way to a sink; NULL: nothing */
-    bool published;                  /* its answer is there … */
-    bool mirrored;                   /* … as a letter it is there, or does without */
     struct engine_request *report;   /* it came as a report; answered when settled */
     struct lease *lease;             /* a worker has it, or had it; NULL: none */
     bool counted_before; /* the late answer to a lease whose expiry was counted as this attempt */
     bool probed_before;  /* the same, where its expiry was an uncounted failure */
-    bool late_letter; /* … and the message has become a letter since, which is in nobody's hands */
-    bool skipped;     /* late_letter: somebody else changed it first */
-    struct claim *claim;     /* its idempotency key, while it has it; NULL: none */
+    bool skipped; /* of a late letter or one that came back: somebody else changed it first */
+    struct claim *claim;             /* its idempotency key, while it has it; NULL: none */
+    const struct traceparent *trace; /* that lines of the log name; NULL: what it came with */
     struct tracing *tracing; /* in held->arena; NULL: nobody traces it, or nothing was told yet */
 
     struct removing *removing;      /* a person removes it (removal.h); NULL: nobody … */
@@ -102,13 +103,8 @@ struct flight {
     uint64_t stored_as;         /* the seq that the store gave it; 0: none, or it had one */
     enum spill_stage spill;
     bool duplicate; /* a report, or a broker's message, whose id is held already */
-    bool has_room;  /* it waited for room in its DLQ, and there is room now */
-    bool arriving;  /* put into the store before it is handed over; counted in queue->arriving */
-    bool returns;   /* interrupted: back to its broker, with nothing recorded */
     bool has_body;  /* counted in queue->bodies */
     bool too_large; /* the commit that it was in did not fit: the next is its own */
-    bool postponed; /* a commit of it failed; counted in queue->postponed until one does not */
-    bool killed_us; /* our last life ended in this attempt */
     struct returning
         *returning; /* it is a letter that came back from its origin; NULL: it is not */
     const struct envelope *before; /* of a compensation: the letter, to which it may go back */
@@ -152,7 +148,7 @@ struct queue {
     /* See refusal.h. */
     struct refused *refused; /* messages that were refused and wait, oldest first … */
     size_t refused_count, refused_cap;
-    struct flight *asked;       /* handed over for a check, or once more; NULL: none */
+    struct attempt *asked;      /* handed over for a check, or once more; NULL: none */
     uint64_t begun;             /* hand-overs: the number of the last */
     struct mono idle_since;     /* when a hand-over last ended, or the queue was resumed */
     char refused_why[256];      /* what the queue halts with after its check */
@@ -162,28 +158,28 @@ struct queue {
     struct mono origin_hold;    /* letters that their origin did not take wait until this … */
     int64_t origin_hold_ms;     /* … which was so long; 0: it takes them */
 
-    struct list fetches; /* workers' requests that wait for messages, oldest first … */
-    uint32_t wanted;     /* … how many they want … */
-    uint32_t waiting;    /* … and how many they are */
-    uint64_t expired;    /* leases that ran out */
+    struct list polls; /* workers' requests that wait for messages, oldest first … */
+    uint32_t wanted;   /* … how many they want … */
+    uint32_t waiting;  /* … and how many they are */
+    uint64_t expired;  /* leases that ran out */
 
     uint64_t same_ids; /* messages of the source that came with an id which another one has */
 
     struct wall stops[QUEUE_STOPS_MAX]; /* graceful stops, oldest first (stops.h) … */
     uint32_t stop_count;                /* … and how many are remembered */
 
-    struct list flights;
-    struct map by_id;     /* of flights */
-    struct list bundling; /* flights that wait for this turn's bundles … */
-    struct list bundles;  /* … and the bundles that were handed over */
+    struct list attempts;
+    struct map by_id;     /* of attempts */
+    struct list batching; /* attempts that wait for this turn's batches … */
+    struct list batches;  /* … and the batches that were handed over */
     uint32_t running;     /* handed over and not yet judged: each has a slot of the concurrency */
-    uint32_t settling;    /* flights that wait for their commit */
+    uint32_t settling;    /* attempts that wait for their commit */
     uint32_t postponed;   /* of those, the ones that a commit failed for … */
     char postponed_why[ENGINE_WHY_SIZE]; /* … and the last why */
-    uint32_t replays;                    /* flights of letters, until they are settled … */
+    uint32_t replays;                    /* attempts of letters, until they are settled … */
     uint32_t going;                      /* … of those, the ones on their way to their origin */
-    uint32_t arriving; /* flights on their way into the store before they are handed over */
-    uint32_t bodies;   /* flights whose body is in memory; see body_room.h: */
+    uint32_t arriving; /* attempts on their way into the store before they are handed over */
+    uint32_t bodies;   /* attempts whose body is in memory; see body_room.h: */
     struct list in_room_line;
     bool room_turn, room_refused;
     bool wants; /* what its broker was told last */
@@ -205,13 +201,13 @@ struct queue {
 };
 
 /* The decisions of one turn on their way to the store. */
-struct batch {
+struct commit {
     struct engine_post post;
-    struct list link;           /* in engine->batches until its answer was read */
-    struct store_commit commit; /* its ops are the batch's own */
+    struct list link;          /* in engine->commits until its answer was read */
+    struct store_commit store; /* its ops are the commit's own */
     size_t ops_cap;
-    struct flight *alone; /* the one flight of the batch, whose op is the last; NULL: many */
-    struct list flights;
+    struct attempt *alone; /* the one attempt of the commit, whose op is the last; NULL: many */
+    struct list attempts;
     struct list answers; /* struct answer: requests that wait for it */
     struct bytes audit;  /* the name of the last audit entry in it, until it is submitted */
     bool has_facts;
@@ -237,7 +233,7 @@ struct engine {
     struct rng rng;
     struct instant now;   /* of this turn */
     struct instant began; /* for steady_wall */
-    struct leaps leaps;
+    struct clock_jumps jumps;
     struct queue **queues;
     size_t queue_count;
     struct map by_name;
@@ -249,24 +245,24 @@ struct engine {
     struct list visiting;
     struct list full_dlqs; /* struct full_dlq (room.c) */
     struct list rousing;   /* queues whose handlers are to be woken before the turn ends */
-    struct pool *flights;  /* what they are made from */
-    struct recorder *recorder;
+    struct pool *attempts; /* what they are made from */
+    struct attempt_log *attempt_log;
     struct map leases;           /* by message */
     struct heap lease_deadlines; /* of those alive */
-    struct heap fetch_deadlines; /* of requests that wait */
-    struct flight *suspect;      /* the one whose turn it is; NULL: none runs */
+    struct heap poll_deadlines;  /* of requests that wait */
+    struct attempt *suspect;     /* the one whose turn it is; NULL: none runs */
     struct list parked;          /* suspects that wait for their turn */
 
-    uint64_t settling;      /* flights of all queues that wait for their commit */
+    uint64_t settling;      /* attempts of all queues that wait for their commit */
     struct list room_line;  /* queues that wait for room for bodies (body_room.h) */
-    struct list deciding;   /* flights decided and not in a commit yet */
+    struct list deciding;   /* attempts decided and not in a commit yet */
     struct list answers;    /* requests to answer with this turn's commit */
     struct list facts;      /* queues whose facts go into it */
-    struct list unrecorded; /* flights whose commit failed */
+    struct list unrecorded; /* attempts whose commit failed */
     bool facts_lost;        /* queues' facts were in a commit that failed */
-    struct mono record_again;
+    struct mono commit_again;
     int64_t record_retry_ms;
-    struct list batches; /* commits under way */
+    struct list commits; /* under way */
 
     bool stopping;  /* nothing more is handed over */
     bool leaving;   /* … and nobody asks for anything more */
@@ -276,6 +272,8 @@ struct engine {
     struct engine_post hold_post, stop_post;
     struct letter_lines letter_lines;
 
+    /* Moves an attempt on whose answer is there: advance_attempt. */
+    void (*advance)(struct engine *engine, struct engine_post *post);
     pthread_mutex_t mutex; /* held during a turn */
     struct mailbox mailbox;
     pthread_mutex_t wake_mutex;
@@ -283,7 +281,7 @@ struct engine {
     struct list asked; /* names of queues to be served, known or not (under wake_mutex) */
 };
 
-/* engine.c */
+/* post.c */
 struct queue *engine_queue(struct engine *engine, struct bytes name);
 void engine_post(struct engine *engine, struct engine_post *post);
 void engine_wake(struct queue *queue); /* from any thread: look at it soon */
@@ -292,71 +290,91 @@ void engine_wake(struct queue *queue); /* from any thread: look at it soon */
 /* INVALID: a rule's pattern does not compile. */
 enum status queue_new(struct engine *engine, const struct engine_queue_options *options,
                       struct queue **out, struct err *err);
-bool queue_rests(const struct queue *queue); /* no flight of it will post to us any more */
+bool queue_rests(const struct queue *queue); /* no attempt of it will post to us any more */
 void queue_free(struct queue *queue);
 
 /* queue.c */
 /* For a line of the log. */
 #define QUEUE_ABOUT(queue) (&(struct log_about){.queue = (queue)->name})
-void queue_visit(struct queue *queue); /* look at it before this turn ends */
-void queue_feed(struct queue *queue);  /* receive and hand over what may go now */
+void queue_visit(struct queue *queue);         /* look at it before this turn ends */
+void queue_facts_changed(struct queue *queue); /* what outlives a restart goes into this commit */
+
+/* feed.c */
+void feed_queue(struct queue *queue); /* receive and hand over what may go now */
 /* True when a worker or a slot of the concurrency is free. */
-bool queue_has_slot(const struct queue *queue);
+bool feed_has_slot(const struct queue *queue);
 /* Hands a taken message over by itself, as queue->asked. False: it waits again, or needs no
  * hand-over. */
-bool queue_hand_over_alone(struct queue *queue, struct message *held_take, bool confirming);
-void queue_feed_probes(struct queue *queue); /* while the breaker is not closed */
-struct mono queue_next_wake(struct queue *queue);
+bool feed_alone(struct queue *queue, struct message *held_take, bool confirming);
+void feed_probes(struct queue *queue); /* while the breaker is not closed */
+struct mono feed_next_wake(struct queue *queue);
+
+/* queue_state.c */
 /* Without a why, a queue that stands still already keeps the one it has. */
 void queue_pause(struct queue *queue, struct bytes why);
 void queue_halt(struct queue *queue, const char *why);
 void queue_set_state(struct queue *queue, enum queue_state state, struct bytes why);
+
+/* queue.c */
 const struct engine_dlq *queue_dlq(const struct queue *queue, struct bytes name);
 bool queue_leases(const struct queue *queue); /* workers come and fetch */
 /* It was taken and is not handed over after all. */
 void queue_give_back(struct queue *queue, struct message *held_take, struct mono due);
 
-/* flight.c */
-struct flight *flight_new(struct queue *queue, struct message *held_take);
-void flight_hand_over(struct flight *flight, bool probe);
-void flight_call(struct flight *flight); /* the next handler in the list, within the same attempt */
-void flight_ended(struct flight *flight, const struct outcome *outcome); /* copies it */
-void flight_start(struct flight *flight); /* the call as it is filled in */
-void flight_rouse(struct engine *engine); /* wakes the handlers that calls were started at */
-void flight_free(struct flight *flight);
-const struct engine_handler *flight_handler(const struct flight *flight); /* who has it */
+/* attempt.c */
+struct attempt *attempt_new(struct queue *queue, struct message *held_take);
+void attempt_hand_over(struct attempt *attempt, bool probe);
+void attempt_call(
+    struct attempt *attempt); /* the next handler in the list, within the same attempt */
+void attempt_ended(struct attempt *attempt, const struct outcome *outcome); /* copies it */
+void attempt_start(struct attempt *attempt); /* the call as it is filled in */
+void attempt_rouse(struct engine *engine);   /* wakes the handlers that calls were started at */
+void attempt_free(struct attempt *attempt);
 
-/* question.c */
+/* attempt_state.c */
+const struct engine_handler *attempt_handler(const struct attempt *attempt); /* who has it */
+bool attempt_is_arriving(const struct attempt *attempt); /* counted in queue->arriving */
+bool attempt_compensates(const struct attempt *attempt);
+const struct engine_reply *attempt_reply(const struct attempt *attempt);
+bool attempt_wants_answer(const struct attempt *attempt); /* to keep it, or for a sink */
+/* For a line of the log; borrows from the attempt. */
+struct log_about attempt_about(const struct attempt *attempt);
+
+/* advance.c */
+void advance_attempt(struct engine *engine, struct engine_post *post);
+
+/* evaluate_rules.c */
 /* Gathers the facts, which may take a while; then judges. */
-void question_outcome(struct flight *flight);
+void evaluate_rules(struct attempt *attempt);
 
 /* judge.c */
-void judge_decide(struct flight *flight); /* once all facts are there */
+void judge_decide(struct attempt *attempt); /* once all facts are there */
 /* Without an attempt: it needs none any more, or becomes a letter. */
-void judge_end(struct flight *flight, enum resolution resolution);
+void judge_end(struct attempt *attempt, enum resolution resolution);
+/* What was decided, attempted or not, is told to the features. */
+void judge_result(struct attempt *attempt, enum attempt_result result);
 /* "auth: message a: HTTP 401 no": what a queue that it halts says. */
-void judge_why(const struct flight *flight, const struct decision *decision, struct buf *out);
-void judge_bury(struct flight *flight, struct bytes dlq, enum cause cause, enum state state);
+void judge_why(const struct attempt *attempt, const struct decision *decision, struct buf *out);
+void judge_bury(struct attempt *attempt, struct bytes dlq, enum cause cause, enum state state);
 
-/* record.c */
+/* commit.c */
 /* Published first where its DLQ has a mirror, it joins this turn's commit; what leaves nothing to
- * record is settled at once. The flight may be gone afterwards. */
-void record_decided(struct flight *flight);
-void record_join(struct flight *flight); /* it was published */
+ * record is settled at once. The attempt may be gone afterwards. */
+void commit_decided(struct attempt *attempt);
+void commit_join(struct attempt *attempt); /* it was published */
 /* In this life it cannot be recorded: a report is refused, anything else is as it was before. */
-void record_abandon(struct flight *flight, const struct err *err);
-void record_answer(struct engine *engine, struct engine_request *request);
-void record_commit(struct engine *engine);
-void record_again(struct engine *engine);       /* what failed before, when its time has come */
-bool record_waits(const struct engine *engine); /* something is to be submitted again */
-void record_drop(struct engine *engine); /* forgets commits whose answer will never be read */
+void commit_abandon(struct attempt *attempt, const struct err *err);
+void commit_answer(struct engine *engine, struct engine_request *request);
+void commit_turn(struct engine *engine);
+void commit_again(struct engine *engine);       /* what failed before, when its time has come */
+bool commit_waits(const struct engine *engine); /* something is to be submitted again */
+void commit_drop(struct engine *engine); /* forgets commits whose answer will never be read */
 
-/* request.c */
-void request_open(struct engine *engine, struct engine_post *post);
-void request_settle_report(struct flight *flight, enum status status);
+/* control.c */
+void control_open(struct engine *engine, struct engine_post *post);
 
 /* notice.c */
-void notice_letter(const struct flight *flight);
+void notice_letter(const struct attempt *attempt);
 void notice_queue(const struct queue *queue);
 void notice_breaker(const struct queue *queue);
 

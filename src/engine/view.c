@@ -3,25 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/flood_guard.h"
+#include "engine/features/flood_guard.h"
 #include "engine/publish.h"
-#include "engine/room.h"
+#include "engine/features/room.h"
 
 enum { LAST_MINUTE_MS = 60 * 1000 };
 
 const double engine_seconds_bounds[ENGINE_SECONDS_BUCKETS] = {
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30};
-
-const char *queue_state_text(enum queue_state state) {
-    static const char *const words[] = {"running", "paused", "halted"};
-    return words[state];
-}
-
-const char *attempt_result_text(enum attempt_result result) {
-    static const char *const words[RESULT_COUNT] = {
-        "ok", "retry", "dlq", "discard", "halt", "interrupted", "probe_failed", "duplicate"};
-    return words[result];
-}
 
 static struct engine_rates rates_of(struct queue *queue, struct mono now, int64_t window_ms) {
     return (struct engine_rates){.in = rate_per_minute(&queue->in, now, window_ms),

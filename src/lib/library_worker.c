@@ -215,8 +215,8 @@ static enum status add_queue(struct impound_worker *worker, size_t place, struct
 }
 
 static enum status make_engine(struct impound_worker *worker, struct err *err) {
-    char *flight_path;
-    if (asprintf(&flight_path, "%s.d/flight", worker->config->store_path.ptr) < 0)
+    char *attempt_log_path;
+    if (asprintf(&attempt_log_path, "%s.d/flight", worker->config->store_path.ptr) < 0)
         abort();
     struct engine_options options = {.store = worker->store,
                                      .clock = &clock_system,
@@ -224,7 +224,7 @@ static enum status make_engine(struct impound_worker *worker, struct err *err) {
                                      .spill = worker->spill,
                                      .memory = worker->memory,
                                      .seed = random_seed(),
-                                     .flight_path = flight_path,
+                                     .attempt_log_path = attempt_log_path,
                                      .instance = bytes_of(worker->instance)};
     worker->engine = engine_new(&options);
     enum status status = STATUS_OK;
@@ -232,7 +232,7 @@ static enum status make_engine(struct impound_worker *worker, struct err *err) {
         status = add_queue(worker, i, err);
     if (status == STATUS_OK)
         status = engine_recover(worker->engine, err);
-    free(flight_path);
+    free(attempt_log_path);
     return status;
 }
 

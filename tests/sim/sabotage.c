@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/recorder.h"
+#include "engine/attempt_log.h"
 #include "world.h"
 
 enum { QUEUE_NUMBERS = 64 }; /* more than there are queues: a crash may leave some unused */
@@ -44,8 +44,8 @@ void sabotage_blame_all(char *slots, size_t size) {
     for (size_t at = SLOT_SIZE; at + SLOT_SIZE <= size; at += SLOT_SIZE) {
         uint32_t state;
         memcpy(&state, slots + at + STATE_AT, sizeof state);
-        if (state == RECORDER_RUNNING)
-            slots[at + STATE_AT] = RECORDER_ALONE;
+        if (state == ATTEMPT_LOG_RUNNING)
+            slots[at + STATE_AT] = ATTEMPT_LOG_ALONE;
     }
 }
 

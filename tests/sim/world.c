@@ -152,12 +152,12 @@ static bool open_life(struct world *world) {
     }
     world->store =
         world->sabotage ? sabotage_new(world->real_store, world->sabotage) : world->real_store;
-    char flight_path[32];
-    snprintf(flight_path, sizeof flight_path, "/proc/self/fd/%d", world->flights);
+    char attempt_log_path[32];
+    snprintf(attempt_log_path, sizeof attempt_log_path, "/proc/self/fd/%d", world->flights);
     struct engine_options engine = {.store = world->store,
                                     .clock = &world->clock,
                                     .seed = rng_next(&world->rng),
-                                    .flight_path = flight_path,
+                                    .attempt_log_path = attempt_log_path,
                                     .instance = BYTES("sim"),
                                     .event = on_event,
                                     .event_arg = world};

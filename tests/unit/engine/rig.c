@@ -105,7 +105,7 @@ void rig_open(struct rig *rig) {
         .spans = rig->spans,
         .brokers = registry_kinds,
         .seed = 1,
-        .flight_path = rig->options.flight_path,
+        .attempt_log_path = rig->options.attempt_log_path,
         .instance = BYTES("bench"),
         .event = on_event,
         .event_arg = rig,
@@ -157,10 +157,10 @@ static void give_everything_back(struct rig *rig) {
 
 void rig_die(struct rig *rig) {
     char kept[256];
-    snprintf(kept, sizeof kept, "%s.kept", rig->options.flight_path);
-    copy_file(rig->options.flight_path, kept);
+    snprintf(kept, sizeof kept, "%s.kept", rig->options.attempt_log_path);
+    copy_file(rig->options.attempt_log_path, kept);
     close_engine(rig);
-    assert_int_equal(rename(kept, rig->options.flight_path), 0);
+    assert_int_equal(rename(kept, rig->options.attempt_log_path), 0);
     give_everything_back(rig);
     rig_open(rig);
 }

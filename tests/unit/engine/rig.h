@@ -52,7 +52,7 @@ struct rig_options {
     bool deferred;   /* commits wait for rig_store */
     bool spill, jq;
     bool lease; /* no handler at all: workers come and fetch */
-    const char *flight_path;
+    const char *attempt_log_path;
     bool in_process; /* the handlers run inside the engine's process */
     bool server;     /* its messages come from rig->server, not from the store */
 };
@@ -116,7 +116,7 @@ struct rig *rig_new(struct rig_options options);
 void rig_open(struct rig *rig);
 /* A new engine on the same store; calls under way are lost with the old one. */
 void rig_restart(struct rig *rig);
-/* The process dies: the same, but the flight recorder's file and the store are as the death found
+/* The process dies: the same, but the attempt log's file and the store are as the death found
  * them, so that what was under way waits again. */
 void rig_die(struct rig *rig);
 void rig_free(struct rig *rig);

@@ -1,4 +1,4 @@
-/* Fallbacks with edits: the flight waits for jq within its attempt, and the body it made is for
+/* Fallbacks with edits: the attempt waits for jq within its attempt, and the body it made is for
  * that one handler. */
 #include "rig.h"
 

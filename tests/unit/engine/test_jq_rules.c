@@ -1,4 +1,4 @@
-/* Rules that ask jq: the flight waits for every answer, in whatever order they come. */
+/* Rules that ask jq: the attempt waits for every answer, in whatever order they come. */
 #include "rig.h"
 
 enum { RULES = 3 };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static char flight_path[64];
+static char attempt_log_path[64];
 
 static struct rig *rig_one_at_a_time(void) {
     struct rig *rig = rig_new((struct rig_options){0});
@@ -289,7 +289,7 @@ static void die_of_refusals(struct rig *rig, const char *bad, const char *good) 
 }
 
 static struct rig *rig_with_recorder(void) {
-    struct rig *rig = rig_new((struct rig_options){.flight_path = flight_path});
+    struct rig *rig = rig_new((struct rig_options){.attempt_log_path = attempt_log_path});
     rig->concurrency = 1;
     rig_open(rig);
     return rig;
@@ -363,7 +363,7 @@ static void a_fallback_that_is_refused_does_not_halt(void **state) {
 
 static void a_restart_in_the_middle_of_a_check_keeps_the_refused_message_last(void **state) {
     (void)state;
-    struct rig *rig = rig_new((struct rig_options){.flight_path = flight_path});
+    struct rig *rig = rig_new((struct rig_options){.attempt_log_path = attempt_log_path});
     rig->concurrency = 1;
     rig_open(rig);
     push_all(rig, "abc");
@@ -552,7 +552,7 @@ static void letters_are_asked_where_nothing_else_waits(void **state) {
 }
 
 int main(void) {
-    snprintf(flight_path, sizeof flight_path, "/tmp/impound-refusal-%d", (int)getpid());
+    snprintf(attempt_log_path, sizeof attempt_log_path, "/tmp/impound-refusal-%d", (int)getpid());
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_message_that_is_always_refused_is_dead_lettered),
         cmocka_unit_test(three_others_that_are_refused_halt_the_queue_without_a_death),
@@ -581,6 +581,6 @@ int main(void) {
         cmocka_unit_test(letters_are_asked_where_nothing_else_waits),
     };
     int failed = cmocka_run_group_tests_name("refusal", tests, NULL, NULL);
-    unlink(flight_path);
+    unlink(attempt_log_path);
     return failed;
 }

@@ -24,7 +24,8 @@ static int remove_folder(void **state) {
 
 /* All of them are in the handler's hands. */
 static struct rig *start_rig(bool in_process, const char *const *ids) {
-    struct rig *rig = rig_new((struct rig_options){.flight_path = path, .in_process = in_process});
+    struct rig *rig =
+        rig_new((struct rig_options){.attempt_log_path = path, .in_process = in_process});
     rig_open(rig);
     for (; *ids; ids++)
         rig_push(rig, *ids);

@@ -67,9 +67,9 @@ static void the_decisions_of_a_turn_are_one_commit(void **state) {
     rig_answer(rig, "m2", (struct outcome){.ending = ENDING_OK});
     rig_answer(rig, "m3", rig_outcome(KIND_STATUS, 404));
     rig_turn(rig);
-    struct batch *only = CONTAINER_OF(rig->engine->batches.next, struct batch, link);
-    assert_ptr_equal(only->link.next, &rig->engine->batches);
-    assert_int_equal(only->commit.count, 3);
+    struct commit *only = CONTAINER_OF(rig->engine->commits.next, struct commit, link);
+    assert_ptr_equal(only->link.next, &rig->engine->commits);
+    assert_int_equal(only->store.count, 3);
     rig_store(rig);
     rig_free(rig);
 }
