@@ -202,7 +202,7 @@ def test_who_may_publish_need_not_be_allowed_to_ask_where_it_goes(tmp_path):
 
 @pytest.mark.parametrize("consumer, words", [
     ({"ack_policy": "none"}, "with any other than explicit, messages can be lost"),
-    ({"deliver_subject": "pushed"}, "not a pull one"),
+    ({"deliver_subject": "pushed"}, "a pull consumer is needed"),
 ])
 def test_a_consumer_that_would_lose_messages_is_refused(serve, handler, nats, consumer, words):
     lane = Lane(nats, **consumer)

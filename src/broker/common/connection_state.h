@@ -19,7 +19,7 @@ enum {
 struct connection_state {
     pthread_mutex_t mutex;
     struct broker_health health;
-    void (*ready)(void *arg); /* NULL: nobody listens yet */
+    void (*ready)(void *arg); /* NULL: there is no listener yet */
     void *arg;
     char *name; /* for the log: "queue orders: rabbitmq" */
     bool quiet; /* nothing is logged */

@@ -5,7 +5,7 @@
 enum {
     KAFKA_COMMIT_EVERY_MS = 100,
     KAFKA_COMMIT_LIST_MAX = 4096, /* partitions in one commit */
-    KAFKA_FAREWELL_MS = 3000,     /* for the last commit before a partition is revoked */
+    KAFKA_LAST_COMMIT_MS = 3000,  /* for the last commit before a partition is revoked */
 };
 
 static rd_kafka_topic_partition_list_t *settled_offsets(struct kafka_group *group) {
@@ -60,7 +60,7 @@ void kafka_commit_last(struct kafka_group *group) {
     rd_kafka_event_t *event = NULL;
     if (rd_kafka_commit_queue(group->client, list, answers, NULL, NULL) ==
         RD_KAFKA_RESP_ERR_NO_ERROR)
-        event = rd_kafka_queue_poll(answers, KAFKA_FAREWELL_MS);
+        event = rd_kafka_queue_poll(answers, KAFKA_LAST_COMMIT_MS);
     if (event)
         note_commit(group, rd_kafka_event_error(event), rd_kafka_event_topic_partition_list(event));
     rd_kafka_event_destroy(event);

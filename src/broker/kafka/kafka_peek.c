@@ -55,7 +55,7 @@ static int left_ms(const struct kafka_peek *kafka, struct mono until) {
     return left > 0 ? (int)left : 0;
 }
 
-static void heard(struct kafka_peek *kafka) {
+static void note_progress(struct kafka_peek *kafka) {
     kafka->last_heard = clock_now(kafka->clock).mono;
     kafka->last = (struct err){STATUS_OK, ""};
     kafka->down = false;
@@ -88,7 +88,7 @@ static void on_error(rd_kafka_t *client, int code, const char *detail, void *arg
 
 static bool open_client(struct kafka_peek *kafka, struct err *err) {
     static const struct kafka_client_setting settings[] = {
-        {"group.id", "impound-peek"}, /* librdkafka wants one; with `assign` nobody joins it */
+        {"group.id", "impound-peek"}, /* librdkafka wants one; `assign` does not join it */
         {"enable.auto.commit", "false"},
         {"enable.auto.offset.store", "false"},
         {"enable.partition.eof", "true"},
@@ -121,7 +121,7 @@ static enum status find_partitions(struct kafka_peek *kafka, struct mono until, 
     if (status != STATUS_OK)
         return status;
     kafka->places = memory_array(kafka->place_count, sizeof *kafka->places);
-    heard(kafka);
+    note_progress(kafka);
     return STATUS_OK;
 }
 
@@ -139,7 +139,7 @@ static enum status measure(struct kafka_peek *kafka, struct mono until, struct e
         place->over = place->begin >= place->end;
         kafka->over += place->over;
         kafka->measured++;
-        heard(kafka);
+        note_progress(kafka);
     }
     return STATUS_OK;
 }
@@ -200,7 +200,7 @@ static enum status read_one(struct kafka_peek *kafka, int wait_ms, struct messag
             kafka_client_trouble(&kafka->url, record->err, rd_kafka_message_errstr(record), err);
     rd_kafka_message_destroy(record);
     if (status == STATUS_OK)
-        heard(kafka);
+        note_progress(kafka);
     return status;
 }
 
@@ -243,7 +243,7 @@ static void leave_out(struct kafka_peek *kafka, const struct err *err) {
     if (!kafka->missed.text[0])
         kafka->missed = *err;
     pointer_queue_drop(&kafka->pointers);
-    heard(kafka);
+    note_progress(kafka);
 }
 
 static enum status follow(struct kafka_peek *kafka, struct message **out, size_t max, size_t *count,
@@ -253,7 +253,7 @@ static enum status follow(struct kafka_peek *kafka, struct message **out, size_t
     enum status status = kafka_follow_some(&kafka->follow, pointers->records, pointers->count,
                                            kafka->clock, until, err);
     if (status == STATUS_OK) {
-        heard(kafka);
+        note_progress(kafka);
     } else {
         kafka->follow_ms = duration_doubled(kafka->follow_ms, KAFKA_PEEK_FOLLOW_MS);
         leave_out(kafka, err);
@@ -342,6 +342,6 @@ struct peek *kafka_peek_new(const struct broker_options *options) {
     (void)status;
     kafka->follow = (struct kafka_follow){.url = &kafka->url};
     kafka->follow_ms = PEEK_WAIT_MS;
-    heard(kafka);
+    note_progress(kafka);
     return &kafka->peek;
 }

@@ -334,7 +334,7 @@ static void await_pulls(struct nats_source *nats) {
 }
 
 /* Messages that will not be settled any more go back to the next consumer that asks. */
-static void say_goodbye(struct broker *broker) {
+static void close_source(struct broker *broker) {
     struct nats_source *nats = self(broker);
     struct err err;
     await_pulls(nats);
@@ -353,7 +353,7 @@ static void turn(struct broker *broker) {
         connect_again(nats, now);
 }
 
-static const struct source_thread_work thread_work = {"nats-source", turn, say_goodbye};
+static const struct source_thread_work thread_work = {"nats-source", turn, close_source};
 
 /* ---- the outside ---- */
 

@@ -93,8 +93,8 @@ static void note_blocked(struct rabbit_connection *connection,
             BYTES_ARG(bytes_clip(rabbit_text(blocked->reason), REASON_MAX)));
 }
 
-bool rabbit_connection_heard(struct rabbit_connection *connection, const amqp_frame_t *frame,
-                             struct err *err) {
+bool rabbit_connection_handle(struct rabbit_connection *connection, const amqp_frame_t *frame,
+                              struct err *err) {
     if (frame->frame_type != AMQP_FRAME_METHOD)
         return true;
     const amqp_method_t *method = &frame->payload.method;
@@ -116,7 +116,7 @@ static enum rabbit_reading read_other(struct rabbit_connection *connection, stru
     amqp_frame_t frame;
     int status = amqp_simple_wait_frame_noblock(connection->state, &frame, &at_once);
     return rabbit_connection_sent(connection, status, "read", err) &&
-                   rabbit_connection_heard(connection, &frame, err)
+                   rabbit_connection_handle(connection, &frame, err)
                ? RABBIT_READ_OTHER
                : RABBIT_READ_TROUBLE;
 }
@@ -154,11 +154,11 @@ bool rabbit_connection_ask_exchange(struct rabbit_connection *connection, struct
                rabbit_connection_asked(
                    connection, amqp_channel_close(state, RABBIT_CHANNEL_TO_ASK, AMQP_REPLY_SUCCESS),
                    doing, err);
-    amqp_channel_close_ok_t heard;
+    amqp_channel_close_ok_t close_ok;
     return rabbit_connection_sent(
         connection,
-        amqp_send_method(state, RABBIT_CHANNEL_TO_ASK, AMQP_CHANNEL_CLOSE_OK_METHOD, &heard), doing,
-        err);
+        amqp_send_method(state, RABBIT_CHANNEL_TO_ASK, AMQP_CHANNEL_CLOSE_OK_METHOD, &close_ok),
+        doing, err);
 }
 
 enum rabbit_reading rabbit_connection_read(struct rabbit_connection *connection, int64_t wait_ms,

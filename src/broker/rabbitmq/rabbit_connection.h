@@ -61,8 +61,8 @@ enum rabbit_reading rabbit_connection_read(struct rabbit_connection *connection,
                                            amqp_envelope_t *incoming, struct err *err);
 /* An unsolicited frame. False: it ended the channel or the connection; err says why. Sets
  * `blocked`. */
-bool rabbit_connection_heard(struct rabbit_connection *connection, const amqp_frame_t *frame,
-                             struct err *err);
+bool rabbit_connection_handle(struct rabbit_connection *connection, const amqp_frame_t *frame,
+                              struct err *err);
 
 static inline amqp_bytes_t rabbit_bytes(struct bytes text) {
     return (amqp_bytes_t){text.len, (void *)text.ptr};

@@ -112,9 +112,9 @@ static bool ask(struct rabbit_connection *connection, struct bytes queue, struct
     const amqp_channel_close_t *close = reply.reply.decoded;
     if (close->reply_code == AMQP_PRECONDITION_FAILED)
         *words = arena_dup(&question->arena, rabbit_text(close->reply_text));
-    amqp_channel_close_ok_t heard = {0};
-    int status =
-        amqp_send_method(connection->state, ASKING_CHANNEL, AMQP_CHANNEL_CLOSE_OK_METHOD, &heard);
+    amqp_channel_close_ok_t close_ok = {0};
+    int status = amqp_send_method(connection->state, ASKING_CHANNEL, AMQP_CHANNEL_CLOSE_OK_METHOD,
+                                  &close_ok);
     return rabbit_connection_sent(connection, status, "ask for the delivery limit", err);
 }
 

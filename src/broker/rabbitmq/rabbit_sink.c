@@ -247,7 +247,7 @@ static bool take_answer(struct rabbit_sink *rabbit, struct rabbit_group *group,
         return take_back(rabbit, group, method->decoded, err);
     }
     note_size_limit(rabbit, group, frame);
-    return rabbit_connection_heard(&rabbit->connection, frame, err);
+    return rabbit_connection_handle(&rabbit->connection, frame, err);
 }
 
 static bool read_answers(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
@@ -290,8 +290,8 @@ static bool send_all(struct rabbit_sink *rabbit, struct rabbit_group *group, str
 
 /* Frames that arrived while we wrote: confirmed messages are not published again, and the server's
  * reason says more than the failed write. */
-static void hear_last_words(struct rabbit_sink *rabbit, struct rabbit_group *group,
-                            struct err *err) {
+static void read_last_frames(struct rabbit_sink *rabbit, struct rabbit_group *group,
+                             struct err *err) {
     struct timeval at_once = {0, 0};
     struct err ignored;
     amqp_frame_t frame;
@@ -304,7 +304,7 @@ static void hear_last_words(struct rabbit_sink *rabbit, struct rabbit_group *gro
 
 static bool send_and_read(struct rabbit_sink *rabbit, struct rabbit_group *group, struct err *err) {
     if (!send_all(rabbit, group, err)) {
-        hear_last_words(rabbit, group, err);
+        read_last_frames(rabbit, group, err);
         return false;
     }
     return read_answers(rabbit, group, err);
@@ -362,7 +362,7 @@ static void keep_alive(struct rabbit_sink *rabbit) {
         status = amqp_simple_wait_frame_noblock(rabbit->connection.state, &frame, &at_once);
         if (status != AMQP_STATUS_TIMEOUT &&
             (!rabbit_connection_sent(&rabbit->connection, status, "read", &err) ||
-             !rabbit_connection_heard(&rabbit->connection, &frame, &err)))
+             !rabbit_connection_handle(&rabbit->connection, &frame, &err)))
             give_up_connection(rabbit, &err);
     }
 }

@@ -235,7 +235,7 @@ static void work(struct rabbit_source *rabbit, struct mono now) {
         sleep_until(rabbit, rabbit->ask_at);
 }
 
-static void say_goodbye(struct broker *broker) {
+static void close_source(struct broker *broker) {
     struct rabbit_source *rabbit = self(broker);
     struct err err;
     if (!rabbit->connection.state)
@@ -253,7 +253,7 @@ static void turn(struct broker *broker) {
         connect_again(rabbit, now);
 }
 
-static const struct source_thread_work thread_work = {"rabbit-source", turn, say_goodbye};
+static const struct source_thread_work thread_work = {"rabbit-source", turn, close_source};
 
 /* ---- the outside ---- */
 

@@ -65,7 +65,8 @@ struct redis_recount {
 size_t redis_inflight_recount(struct redis_inflight *inflight, struct arena *arena,
                               struct redis_recount *out, size_t max);
 /* Up to `max` that wait and may go back to the server, the first to be given last: taken from the
- * waiting. What was there in another life stays, because here it is known to have been. */
+ * waiting. Messages that were recovered after a restart stay, because only here they are known to
+ * be redelivered. */
 size_t redis_inflight_withdraw(struct redis_inflight *inflight, struct redis_item **out,
                                size_t max);
 /* A withdrawn one that could not go back. */

@@ -272,7 +272,7 @@ static void turn(struct broker *broker) {
 
 /* Sends settlements, for a bounded time. The fetch under way may have taken messages that we never
  * read: they are recovered after the next start. */
-static void say_goodbye(struct redis_source *source) {
+static void send_last(struct redis_source *source) {
     struct err err = {STATUS_OK, ""};
     struct mono until = mono_after(now_of(source), CLOSE_MS);
     while (!source->session.work && !connect_again(source) &&
@@ -288,7 +288,7 @@ static void end(struct broker *broker) {
     struct redis_source *source = self(broker);
     struct redis_item *settled;
     if (source->session.work || redis_inflight_settled(&source->inflight, &settled, 1) > 0)
-        say_goodbye(source);
+        send_last(source);
     hang_up(source);
 }
 
