@@ -1,7 +1,9 @@
 """Rules, verdicts of the handler itself, presets and fallbacks: what failed how, and what becomes of it."""
 import datetime
 import email.utils
+import glob
 import json
+import os
 import sys
 import threading
 import time
@@ -117,14 +119,26 @@ def test_jq_rules_see_the_envelope_and_one_that_fails_or_never_ends_hurts_nobody
     assert reasons(server)["again"] == "vip", "the helpers are as good as new"
 
 
+def ticks_of_children(server):
+    """Processor time that the jq helpers of a server have used, in clock ticks."""
+    ticks = 0
+    for path in glob.glob(f"/proc/{server.process.pid}/task/*/children"):
+        with open(path, encoding="ascii") as children:
+            for child in children.read().split():
+                with open(f"/proc/{child}/stat", encoding="ascii") as stat:
+                    ticks += sum(map(int, stat.read().rpartition(")")[2].split()[11:13]))
+    return ticks
+
+
 def test_a_failure_is_judged_by_the_rules_that_jq_was_asked_about(serve, handler):
     """A reload while jq still thinks must not lend the answer about an old rule to a new one."""
     worker = handler(lambda call: 500)
     endless = rule({"jq": "def f: f; f"}, reason="endless")
     slow = {"server": {"jq_timeout": "5s"}}
     server = serve(queues(worker.url, [rule({"jq": "true"}, reason="old"), endless]), **slow)
+    idle = ticks_of_children(server)
     server.push("orders", {}, id="before")
-    eventually(lambda: worker.count() == 1, "it has failed and is with jq")
+    eventually(lambda: ticks_of_children(server) > idle + os.sysconf("SC_CLK_TCK"), "it has failed, and jq is busy with it")
     server.configure(queues(worker.url, [rule({"message": "no such text"}, reason="new")]), **slow)
     server.reload()
     eventually(lambda: "is in force" in server.log(), "the new rules are in force")
