@@ -182,7 +182,7 @@ bool config_value_percent(struct config_reader *reader, const struct config_node
 
 bool config_value_percent_or(struct config_reader *reader, const struct config_node *node,
                              const struct config_field *field, const char *form, void *out) {
-    uint64_t value;
+    uint64_t value = 0;
     if (!read_scaled(reader, node, BYTES("%"), PERCENT_DIGITS, form, &value))
         return false;
     if (value < (uint64_t)field->least || value > (uint64_t)field->most)
@@ -195,7 +195,7 @@ bool config_value_rate(struct config_reader *reader, const struct config_node *n
                        const struct config_field *field, void *out) {
     enum { PER_SECOND = 1000, TEXT_SIZE = 32 };
     char least[TEXT_SIZE], most[TEXT_SIZE];
-    uint64_t value;
+    uint64_t value = 0;
     if (!read_scaled(reader, node, BYTES("/s"), RATE_DIGITS, "a rate such as 3/s or 0.5/s", &value))
         return false;
     if (value < (uint64_t)field->least || value > (uint64_t)field->most) {
