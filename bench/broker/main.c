@@ -16,7 +16,7 @@
 #include "engine/engine.h"
 #include "handler/callback.h"
 #include "store/disk_posix.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/embedded/sqlite_store.h"
 
 enum { CONCURRENCY = 1000 };
 

@@ -18,7 +18,7 @@
 #include "measure.h"
 #include "peers.h"
 #include "present.h"
-#include "store/sqlite/parts.h"
+#include "store/embedded/store_internal.h"
 #include "subject.h"
 
 struct options {

@@ -10,11 +10,11 @@
 #include "base/memory.h"
 #include "app/bench_letters.h"
 #include "measure.h"
-#include "store/entry.h"
-#include "store/sqlite/database.h"
-#include "store/sqlite/parts.h"
-#include "store/sqlite/traits.h"
-#include "store/sqlite/wal.h"
+#include "store/tables/entry.h"
+#include "store/embedded/sqlite/database.h"
+#include "store/embedded/store_internal.h"
+#include "store/embedded/sqlite/filter_signature.h"
+#include "store/embedded/sqlite/wal.h"
 
 enum {
     PATH_SIZE = 4096,
@@ -87,7 +87,7 @@ static void insert(struct plain *plain, uint64_t seq, size_t at) {
     database_bind_text(plain->message, 16, buf_view(&plain->text));
     database_bind_text(plain->message, 17,
                        bytes_clip(bytes_of(envelope->content_hash), CONTENT_MARK_SIZE));
-    sqlite3_bind_int64(plain->message, 18, traits_of(envelope, 1));
+    sqlite3_bind_int64(plain->message, 18, filter_signature_of(envelope, 1));
     sqlite3_bind_int64(plain->message, 19, (sqlite3_int64)(1 + at));
     step(plain->message);
     sqlite3_bind_int64(plain->body, 1, (sqlite3_int64)seq);

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "measure.h"
 #include "store/disk_posix.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/embedded/sqlite_store.h"
 
 enum { PATH_SIZE = 4096 };
 

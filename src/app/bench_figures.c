@@ -8,7 +8,7 @@
 #include "app/bench_letters.h"
 #include "app/bench_raw.h"
 #include "store/disk_posix.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/embedded/sqlite_store.h"
 
 enum {
     RAW_BYTES = 128 << 20,

@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "port/clock.h"
 #include "store/disk_posix.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/embedded/sqlite_store.h"
 
 enum { TEXT_MAX = 16 << 20 };
 

@@ -27,7 +27,7 @@
 #include "jq/jq_pool.h"
 #include "server/server.h"
 #include "store/disk_posix.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/embedded/sqlite_store.h"
 #include "triage/arrivals.h"
 #include "triage/spill_file.h"
 
@@ -64,7 +64,7 @@ struct runtime {
 
 /* ---- wiring ---- */
 
-static struct queue_wiring_parts parts_of(struct runtime *runtime) {
+static struct queue_wiring_parts store_internal_of(struct runtime *runtime) {
     return (struct queue_wiring_parts){.config = runtime->started,
                                        .store = runtime->store,
                                        .http = runtime->http,
@@ -76,7 +76,7 @@ static struct queue_wiring_parts parts_of(struct runtime *runtime) {
 
 static enum status add_queues(struct runtime *runtime, struct err *err) {
     enum status status = STATUS_OK;
-    struct queue_wiring_parts parts = parts_of(runtime);
+    struct queue_wiring_parts parts = store_internal_of(runtime);
     runtime->queues = memory_array(runtime->started->queue_count, sizeof *runtime->queues);
     for (size_t i = 0; i < runtime->started->queue_count && status == STATUS_OK; i++)
         status = queue_wiring_add(&runtime->queues[runtime->queue_count++], &parts,
@@ -161,7 +161,7 @@ static enum status make_engine(struct runtime *runtime, struct err *err) {
 /* ---- replays ---- */
 
 static struct handler *make_check(void *arg, const struct config_handler *config) {
-    struct queue_wiring_parts parts = parts_of(arg);
+    struct queue_wiring_parts parts = store_internal_of(arg);
     return queue_wiring_handler(&parts, config);
 }
 

@@ -28,10 +28,10 @@ void answer_ask(struct attempt *attempt) {
     bool judged = policy->answer_count > 0 && !handler->in_process;
     attempt->judges_answer = judged;
     attempt->facts = (struct rule_facts){0};
-    attempt->keeps_answer = judged || attempt_wants_answer(attempt);
+    attempt->notes_answer = judged || attempt_wants_answer(attempt);
     attempt->call.reads_ai =
         strcmp(handler->kind, "http") == 0 && has_preset(policy, PRESET_AI_API);
-    attempt->call.wants_answer = attempt->keeps_answer || attempt->call.reads_ai;
+    attempt->call.wants_answer = attempt->notes_answer || attempt->call.reads_ai;
 }
 
 bool answer_waits(const struct attempt *attempt, const struct outcome *outcome) {

@@ -48,7 +48,7 @@ static struct bytes keep(struct arena *arena, struct bytes text, size_t max) {
 /* A worker's answer to a lease is always kept: who wanted it is known only later. */
 static void keep_answer(struct attempt *attempt, const struct outcome *outcome) {
     struct arena *arena = &attempt->held->arena;
-    bool wanted = attempt->keeps_answer || queue_leases(attempt->queue);
+    bool wanted = attempt->notes_answer || queue_leases(attempt->queue);
     size_t count = wanted ? outcome->answer_header_count : 0;
     struct rule_header *headers = count ? arena_alloc(arena, count * sizeof *headers) : NULL;
     for (size_t i = 0; i < count; i++) {

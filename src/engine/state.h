@@ -80,7 +80,7 @@ struct attempt {
     size_t jq_pending;
     struct answering *answering;     /* its answer is being judged; NULL: it is not … */
     bool judges_answer;              /* … and is judged at all, once the call is over */
-    bool keeps_answer;               /* its answer is needed once the call is over */
+    bool notes_answer;               /* its answer is needed once the call is over */
     struct jq_job *edit;             /* its body is being edited; NULL: it is not */
     struct publication *publication; /* something of it is on its way to a sink; NULL: nothing */
     struct engine_request *report;   /* it came as a report; answered when settled */

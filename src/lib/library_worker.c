@@ -15,7 +15,7 @@
 #include "broker/builtin/builtin.h"
 #include "jq/jq_pool.h"
 #include "store/disk_posix.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/embedded/sqlite_store.h"
 #include "triage/spill_file.h"
 
 enum { MISTAKES_MAX = 64 << 10, JQ_HELPERS = 2 };

@@ -5,23 +5,23 @@
 #include "base/memory.h"
 #include "core/decide.h"
 #include "core/lifecycle.h"
-#include "store/mark.h"
-#include "store/page.h"
+#include "store/tables/mark.h"
+#include "store/tables/list_page.h"
 
 enum { ENVELOPE_MAX = 64 << 20 };
 
 struct candidate {
-    struct page_key key;
+    struct list_page_key key;
     const struct entry *entry;
 };
 
 struct scan {
     const struct tables *tables;
     const struct letters_query *query;
-    struct bytes words[PAGE_WORDS_MAX];
+    struct bytes words[LIST_PAGE_WORDS_MAX];
     size_t word_count;
     bool has_cursor;
-    struct page_key after;
+    struct list_page_key after;
     struct candidate *found;
     size_t count;
 };
@@ -67,7 +67,7 @@ static bool matches(const struct scan *scan, const struct envelope *envelope, en
 }
 
 static int newest_first(const void *a, const void *b) {
-    const struct page_key *left = a, *right = b;
+    const struct list_page_key *left = a, *right = b;
     if (left->dead_ms != right->dead_ms)
         return left->dead_ms > right->dead_ms ? -1 : 1;
     return left->seq > right->seq ? -1 : left->seq < right->seq;
@@ -89,8 +89,8 @@ static void consider(struct map_node *node, void *arg) {
     struct arena arena;
     arena_init_heap(&arena, 1024);
     struct envelope envelope;
-    struct page_key key = {.seq = entry->seq};
-    if (page_by_death(scan->query))
+    struct list_page_key key = {.seq = entry->seq};
+    if (list_page_by_death(scan->query))
         key.dead_ms = entry->facts.dead_at.ms;
     if (envelope_restore(entry->envelope.bytes, &arena, &envelope, NULL) == STATUS_OK &&
         mark_read(entry_mark(entry), &arena, &envelope, NULL) == STATUS_OK &&
@@ -130,15 +130,15 @@ static void fill(const struct scan *scan, struct arena *arena, struct letters_pa
                                             .envelope = row_envelope(scan->tables, entry, arena)};
     }
     if (count > 0 && scan->count > count)
-        out->cursor = page_cursor(scan->query, scan->found[count - 1].key, arena);
+        out->cursor = list_page_cursor(scan->query, scan->found[count - 1].key, arena);
 }
 
 enum status fake_list(const struct tables *tables, const struct letters_query *query,
                       struct arena *arena, struct letters_page *out, struct err *err) {
     struct scan scan = {.tables = tables, .query = query};
-    enum status status = page_cursor_parse(query, &scan.has_cursor, &scan.after, err);
+    enum status status = list_page_cursor_parse(query, &scan.has_cursor, &scan.after, err);
     if (status == STATUS_OK && query->text.len > 0)
-        status = page_words(query->text, scan.words, &scan.word_count, err);
+        status = list_page_words(query->text, scan.words, &scan.word_count, err);
     if (status != STATUS_OK)
         return status;
     scan.found = memory_array(tables->by_seq.count + 1, sizeof *scan.found);

@@ -1,17 +1,17 @@
 #include "store/fake_store.h"
 
 #include "base/memory.h"
-#include "store/batch.h"
+#include "store/tables/commit_batch.h"
 #include "store/fake_list.h"
-#include "store/front.h"
-#include "store/health.h"
-#include "store/held.h"
+#include "store/tables/front.h"
+#include "store/tables/commit_times.h"
+#include "store/tables/stored_message.h"
 
 enum { MATCHES_MAX = 64, TAKE_MAX = 256 };
 
 struct fake_store {
     struct front front;
-    struct batch *first, **last;
+    struct commit_batch *first, **last;
     uint64_t tickets;
     bool immediate;
     enum status failure;
@@ -48,53 +48,53 @@ static void released(void *arg, struct entry *entry) {
         tables_drop(&self->front.tables, entry);
 }
 
-static struct batch_hooks hooks(struct fake_store *self) {
-    return (struct batch_hooks){
+static struct commit_batch_hooks hooks(struct fake_store *self) {
+    return (struct commit_batch_hooks){
         .arg = self, .changed = changed, .marked = marked, .released = released};
 }
 
-static void settle(struct fake_store *self, struct batch *batch) {
-    struct batch_hooks mine = hooks(self);
+static void settle(struct fake_store *self, struct commit_batch *batch) {
+    struct commit_batch_hooks mine = hooks(self);
     if (self->failures_left > 0) {
         self->failures_left--;
         batch->status = self->failure;
         err_set(&batch->commit->err, batch->status, "the fake was told to fail");
-        batch_undo(batch, &self->front.tables, &mine);
+        commit_batch_undo(batch, &self->front.tables, &mine);
     } else {
-        batch_apply(batch, &self->front.tables, &mine, NULL, NULL);
-        health_note_commit(&self->health, 0);
+        commit_batch_apply(batch, &self->front.tables, &mine, NULL, NULL);
+        commit_times_note_commit(&self->health, 0);
     }
     self->health.writable = batch->status == STATUS_OK;
     self->health.trouble = batch->commit->err;
 }
 
-static void answer(struct fake_store *self, struct batch *batch) {
+static void answer(struct fake_store *self, struct commit_batch *batch) {
     batch->commit->done(batch->commit, batch->status);
     for (size_t i = 0; batch->status == STATUS_OK && self->front.ready && i < batch->count; i++) {
-        if (batch_op_wakes(&batch->ops[i]))
+        if (commit_batch_op_wakes(&batch->ops[i]))
             self->front.ready(self->front.ready_arg, batch->ops[i].queue->number);
     }
-    batch_free(batch);
+    commit_batch_free(batch);
 }
 
 /* Commits that lean on one that failed fail as it did: both stand in the same order. */
-static bool leans_on(const struct batch *batch, const struct batch *failed) {
+static bool leans_on(const struct commit_batch *batch, const struct commit_batch *failed) {
     return batch->leans_first <= failed->ticket && failed->ticket <= batch->leans_last;
 }
 
-static void fail_leaning(struct fake_store *self, const struct batch *failed) {
-    struct batch_hooks mine = hooks(self);
-    for (struct batch *batch = self->first; batch; batch = batch->next) {
+static void fail_leaning(struct fake_store *self, const struct commit_batch *failed) {
+    struct commit_batch_hooks mine = hooks(self);
+    for (struct commit_batch *batch = self->first; batch; batch = batch->next) {
         if (batch->status == STATUS_OK && leans_on(batch, failed)) {
             batch->status = failed->status;
-            batch_undo(batch, &self->front.tables, &mine);
+            commit_batch_undo(batch, &self->front.tables, &mine);
         }
     }
 }
 
-static struct batch *next_batch(struct fake_store *self) {
+static struct commit_batch *next_batch(struct fake_store *self) {
     pthread_mutex_lock(&self->front.mutex);
-    struct batch *batch = self->first;
+    struct commit_batch *batch = self->first;
     if (batch) {
         self->first = batch->next;
         if (!self->first)
@@ -110,28 +110,28 @@ static struct batch *next_batch(struct fake_store *self) {
 
 void fake_store_step(struct store *store) {
     struct fake_store *self = fake(store);
-    for (struct batch *batch; (batch = next_batch(self)) != NULL;)
+    for (struct commit_batch *batch; (batch = next_batch(self)) != NULL;)
         answer(self, batch);
 }
 
 static void submit(struct store *store, struct store_commit *commit) {
     struct fake_store *self = fake(store);
-    struct batch_hooks mine = hooks(self);
-    struct batch *batch = batch_new(commit);
+    struct commit_batch_hooks mine = hooks(self);
+    struct commit_batch *batch = commit_batch_new(commit);
     if (!batch) {
         commit->done(commit, STATUS_BUSY);
         return;
     }
     pthread_mutex_lock(&self->front.mutex);
-    batch_prepare(batch, &self->front.tables);
-    enum status status = batch_stage(batch, ++self->tickets, &self->front.tables, &mine);
+    commit_batch_prepare(batch, &self->front.tables);
+    enum status status = commit_batch_stage(batch, ++self->tickets, &self->front.tables, &mine);
     if (status == STATUS_OK) {
         *self->last = batch;
         self->last = &batch->next;
     }
     pthread_mutex_unlock(&self->front.mutex);
     if (status != STATUS_OK) {
-        batch_free(batch);
+        commit_batch_free(batch);
         commit->done(commit, status);
     } else if (self->immediate) {
         fake_store_step(store);
@@ -149,12 +149,12 @@ static struct message *hold(const struct tables *tables, const struct entry *ent
     struct message *held = NULL;
     struct err err;
     enum state state = entry_state(entry);
-    struct held_parts parts = {.seq = entry->seq,
-                               .envelope = entry->envelope.bytes,
-                               .body = entry->body.bytes,
-                               .mark = entry_mark(entry),
-                               .state = &state};
-    if (held_new(&parts, &held, &err) != STATUS_OK)
+    struct stored_message_parts parts = {.seq = entry->seq,
+                                         .envelope = entry->envelope.bytes,
+                                         .body = entry->body.bytes,
+                                         .mark = entry_mark(entry),
+                                         .state = &state};
+    if (stored_message_new(&parts, &held, &err) != STATUS_OK)
         abort(); /* we encoded it ourselves */
     held->envelope.blocked_by = tables_blocked_by(tables, entry->seq, &held->arena);
     return held;
@@ -171,8 +171,8 @@ static size_t take(struct store *store, uint32_t queue, enum store_take which, s
     struct entry *entries[TAKE_MAX];
     pthread_mutex_lock(&self->front.mutex);
     self->now = now.wall;
-    size_t count = waiting_take(&tables_queue(&self->front.tables, queue)->waiting, which, now,
-                                entries, max < TAKE_MAX ? max : TAKE_MAX);
+    size_t count = ready_queues_take(&tables_queue(&self->front.tables, queue)->waiting, which, now,
+                                     entries, max < TAKE_MAX ? max : TAKE_MAX);
     for (size_t i = 0; i < count; i++)
         out[i] = hold(&self->front.tables, entries[i]);
     pthread_mutex_unlock(&self->front.mutex);
@@ -203,8 +203,8 @@ static size_t take_blocked(struct store *store, uint32_t queue, size_t limit, st
     struct entry *entries[TAKE_MAX];
     pthread_mutex_lock(&self->front.mutex);
     struct queue *from = tables_queue(&self->front.tables, queue);
-    size_t count = lines_take_blocked(&from->lines, &from->waiting, limit, entries,
-                                      max < TAKE_MAX ? max : TAKE_MAX);
+    size_t count = key_order_take_blocked(&from->lines, &from->waiting, limit, entries,
+                                          max < TAKE_MAX ? max : TAKE_MAX);
     for (size_t i = 0; i < count; i++)
         out[i] = hold(&self->front.tables, entries[i]);
     pthread_mutex_unlock(&self->front.mutex);
@@ -217,9 +217,9 @@ static size_t take_for_room(struct store *store, uint32_t queue, struct bytes dl
     struct entry *entries[TAKE_MAX];
     pthread_mutex_lock(&self->front.mutex);
     struct tables *tables = &self->front.tables;
-    size_t count = waiting_take_for_room(&tables_queue(tables, queue)->waiting,
-                                         names_find(&tables->names, dlq), entries,
-                                         max < TAKE_MAX ? max : TAKE_MAX);
+    size_t count = ready_queues_take_for_room(&tables_queue(tables, queue)->waiting,
+                                              name_table_find(&tables->names, dlq), entries,
+                                              max < TAKE_MAX ? max : TAKE_MAX);
     for (size_t i = 0; i < count; i++)
         out[i] = hold(tables, entries[i]);
     pthread_mutex_unlock(&self->front.mutex);
@@ -317,12 +317,12 @@ static enum status note(struct letters *letters, uint32_t queue, const char *spa
                         struct bytes name, struct wall now, struct arena *arena,
                         struct bytes *value, struct err *err) {
     struct fake_store *self = fake_of_letters(letters);
-    struct keeps_found found;
+    struct notes_found found;
     pthread_mutex_lock(&self->front.mutex);
     self->now = now;
-    keeps_find(&self->front.tables.keeps, queue, space, name, now, arena, &found);
+    notes_find(&self->front.tables.keeps, queue, space, name, now, arena, &found);
     pthread_mutex_unlock(&self->front.mutex);
-    return keeps_answer(&found, name, value, err);
+    return notes_answer(&found, name, value, err);
 }
 
 static enum status notes(struct letters *letters, const char *space, struct bytes prefix,
@@ -330,11 +330,11 @@ static enum status notes(struct letters *letters, const char *space, struct byte
                          struct letters_note *out, size_t *count, struct err *err) {
     (void)err;
     struct fake_store *self = fake_of_letters(letters);
-    struct keeps_range range = keeps_range(space, prefix, after, descending, arena);
-    struct keeps_row *rows = NULL;
+    struct notes_range range = notes_range(space, prefix, after, descending, arena);
+    struct notes_row *rows = NULL;
     pthread_mutex_lock(&self->front.mutex);
     range.now = self->now;
-    size_t found = keeps_list(&self->front.tables.keeps, &range, limit, arena, &rows);
+    size_t found = notes_list(&self->front.tables.keeps, &range, limit, arena, &rows);
     pthread_mutex_unlock(&self->front.mutex);
     *count = 0;
     for (size_t i = 0; i < found; i++) {

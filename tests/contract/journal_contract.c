@@ -7,7 +7,7 @@
 #include "base/folder.h"
 #include "store/disk_posix.h"
 #include "store/memory/journal_memory.h"
-#include "store/sqlite/journal_embedded.h"
+#include "store/embedded/journal/journal_embedded.h"
 #include "test.h"
 
 enum { MANY = 40, SEGMENT = 16 << 10 };

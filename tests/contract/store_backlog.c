@@ -2,7 +2,7 @@
  * else is to be seen than of the others. */
 #include <stdio.h>
 
-#include "store/sqlite/parts.h"
+#include "store/embedded/store_internal.h"
 #include "store_subject.h"
 #include "test.h"
 
@@ -59,7 +59,7 @@ static void assert_counts(struct subject *subject, uint64_t queued, uint64_t del
 
 static void assert_little_memory(struct subject *subject) {
     if (subject->kind == &subject_tight)
-        assert_true(parts_of(subject->store)->front.tables.by_seq.count <= IN_MEMORY_MAX);
+        assert_true(store_internal_of(subject->store)->front.tables.by_seq.count <= IN_MEMORY_MAX);
 }
 
 static void a_deep_backlog_is_taken_oldest_first(void **state) {

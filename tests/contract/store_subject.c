@@ -5,7 +5,7 @@
 #include "base/folder.h"
 #include "store/disk_posix.h"
 #include "store/fake_store.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/embedded/sqlite_store.h"
 
 /* ---- kinds ---- */
 

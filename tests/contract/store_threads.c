@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 #include "store/disk_posix.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/embedded/sqlite_store.h"
 #include "test.h"
 
 enum { PRODUCERS = 4, IDS = 400, BATCH = 8, CLOSINGS = 20 };

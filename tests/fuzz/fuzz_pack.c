@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "store/sqlite/pack.h"
+#include "store/embedded/pages/pack.h"
 
 enum { NUMBER = 7, RECORDS_MAX = 64, TAKE_MAX = 64, PACK_MAX = 1 << 20, CHOICE_BYTES = 4 };
 

@@ -11,7 +11,7 @@
 #include "port/clock.h"
 #include "sim_disk.h"
 #include "sim_vfs.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/embedded/sqlite_store.h"
 #include "store_model.h"
 #include "test.h"
 

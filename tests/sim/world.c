@@ -14,7 +14,7 @@
 #include "engine/state.h"
 #include "sim_disk.h"
 #include "sim_vfs.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/embedded/sqlite_store.h"
 
 #define REMEMBER_MS   (INT64_C(3650) * 24 * 3600 * 1000)
 #define WALL_START_MS INT64_C(1700000000000)

@@ -2,8 +2,8 @@
 #ifndef JOURNAL_WORLD_H
 #define JOURNAL_WORLD_H
 
-#include "store/sqlite/journal.h"
-#include "store/sqlite/journal_format.h"
+#include "store/embedded/journal/journal.h"
+#include "store/embedded/journal/journal_format.h"
 
 enum { JOURNAL_WORLD_SEGMENT = 8 * JOURNAL_BLOCK, JOURNAL_WORLD_MAX = 4096 };
 

@@ -28,7 +28,7 @@ struct name {
     struct inode *inode;
 };
 
-struct names {
+struct name_table {
     struct name *list;
     size_t count;
     size_t cap;
@@ -43,8 +43,8 @@ struct sim_disk {
     struct disk port;
     struct rng rng;
     struct inode *inodes;
-    struct names now;
-    struct names safe;
+    struct name_table now;
+    struct name_table safe;
     struct name_change *changes;
     size_t change_count;
     size_t change_cap;
@@ -62,14 +62,14 @@ static struct sim_disk *sim_of(struct disk *disk) {
     return (struct sim_disk *)disk;
 }
 
-static struct name *find(const struct names *names, const char *path) {
+static struct name *find(const struct name_table *names, const char *path) {
     for (size_t i = 0; i < names->count; i++)
         if (strcmp(names->list[i].path, path) == 0)
             return &names->list[i];
     return NULL;
 }
 
-static void drop_name(struct names *names, const char *path) {
+static void drop_name(struct name_table *names, const char *path) {
     struct name *name = path ? find(names, path) : NULL;
     if (!name)
         return;
@@ -77,7 +77,7 @@ static void drop_name(struct names *names, const char *path) {
     *name = names->list[--names->count];
 }
 
-static void set_name(struct names *names, const char *path, struct inode *inode) {
+static void set_name(struct name_table *names, const char *path, struct inode *inode) {
     drop_name(names, path);
     if (names->count == names->cap) {
         names->cap = names->cap ? names->cap * 2 : 16;
@@ -86,7 +86,7 @@ static void set_name(struct names *names, const char *path, struct inode *inode)
     names->list[names->count++] = (struct name){bytes_dup(bytes_of(path)), inode};
 }
 
-static void clear_names(struct names *names) {
+static void clear_names(struct name_table *names) {
     while (names->count)
         free(names->list[--names->count].path);
 }
@@ -98,7 +98,7 @@ static struct bytes dir_of(const char *path) {
     return (struct bytes){path, slash == path ? 1 : (size_t)(slash - path)};
 }
 
-static void apply_change(struct names *names, const struct name_change *change) {
+static void apply_change(struct name_table *names, const struct name_change *change) {
     drop_name(names, change->gone);
     if (change->come)
         set_name(names, change->come, change->inode);
@@ -386,7 +386,7 @@ bool sim_disk_is_dead(const struct sim_disk *sim) {
 }
 
 /* A folder that was lost takes with it what was in it. */
-static void drop_orphans(struct names *names) {
+static void drop_orphans(struct name_table *names) {
     for (size_t i = 0; i < names->count;) {
         struct bytes dir = dir_of(names->list[i].path);
         char *parent = bytes_dup(dir);

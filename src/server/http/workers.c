@@ -32,7 +32,7 @@ struct workers {
     struct worker_lane lanes[WORKERS_LANES];
 };
 
-static enum workers_lane lane_of(const struct request *request) {
+static enum workers_lane paged_queue_of(const struct request *request) {
     switch (request->route->how) {
     case ROUTE_HEALTH:
         return WORKERS_HEALTH;
@@ -83,7 +83,7 @@ struct workers *workers_new(void) {
 }
 
 static bool append(struct workers *workers, struct request *request, size_t most) {
-    struct worker_lane *lane = &workers->lanes[lane_of(request)];
+    struct worker_lane *lane = &workers->lanes[paged_queue_of(request)];
     pthread_mutex_lock(&lane->mutex);
     bool taken = lane->waiting_count < most;
     if (taken) {
@@ -108,7 +108,7 @@ const char *workers_lane_text(enum workers_lane lane) {
 }
 
 size_t workers_waiting_max(const struct request *request) {
-    return lanes[lane_of(request)].waiting_max;
+    return lanes[paged_queue_of(request)].waiting_max;
 }
 
 void workers_counts(struct workers *workers, enum workers_lane which, size_t *waiting,

@@ -9,7 +9,7 @@
 #include "port/clock.h"
 #include "port/letters.h"
 #include "store/disk_posix.h"
-#include "store/sqlite/parts.h"
+#include "store/embedded/store_internal.h"
 #include "test.h"
 
 static struct instant read_clock(struct clock *clock) {
@@ -52,7 +52,7 @@ static void ward_open(struct ward *ward) {
         .path = path, .disk = &slow_disk, .clock = &frozen, .threads = true};
     if (sqlite_store_open(&options, &ward->store, &err) != STATUS_OK)
         fail_msg("%s", err.text);
-    ward->parts = parts_of(ward->store);
+    ward->parts = store_internal_of(ward->store);
     ward->queue = ward->store->vtable->queue_number(ward->store, BYTES("orders"));
 }
 

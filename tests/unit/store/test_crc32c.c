@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "store/sqlite/crc32c.h"
+#include "store/embedded/journal/crc32c.h"
 
 static void it_gives_the_published_checksums(void **state) {
     (void)state;

@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "sim_disk.h"
 #include "sim_vfs.h"
-#include "store/sqlite/database.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/embedded/sqlite/database.h"
+#include "store/embedded/sqlite_store.h"
 #include "test.h"
 
 enum {

@@ -5,8 +5,8 @@
 #include "core/note_space.h"
 #include "sim_disk.h"
 #include "sim_vfs.h"
-#include "store/sqlite/database.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/embedded/sqlite/database.h"
+#include "store/embedded/sqlite_store.h"
 #include "test.h"
 
 enum { SEGMENT_BYTES = 64 << 10, MESSAGES = 6, KEPT_AT_ONCE = 256 };

@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "sim_disk.h"
 #include "sim_vfs.h"
-#include "store/sqlite/fold.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/embedded/sqlite/fold.h"
+#include "store/embedded/sqlite_store.h"
 #include "test.h"
 
 enum { SEGMENT_BYTES = 32 << 10, JOURNAL_BYTES = 4 * SEGMENT_BYTES };
@@ -173,10 +173,10 @@ static void room_that_a_fold_made_meanwhile_counts(void **state) {
     struct sim_vfs *vfs = sim_vfs_new(disk, 1);
     struct store *store = open_store(disk);
     assert_int_equal(put(store, "first", NULL), STATUS_OK);
-    uint64_t before = fold_end(parts_of(store));
+    uint64_t before = fold_end(store_internal_of(store));
     sqlite_store_fold(store);
-    assert_true(fold_make_room(parts_of(store), before));
-    assert_false(fold_make_room(parts_of(store), fold_end(parts_of(store))));
+    assert_true(fold_make_room(store_internal_of(store), before));
+    assert_false(fold_make_room(store_internal_of(store), fold_end(store_internal_of(store))));
     store->vtable->close(store);
     sim_vfs_free(vfs);
     sim_disk_free(disk);

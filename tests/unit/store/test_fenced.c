@@ -7,7 +7,7 @@
 #include "port/letters.h"
 #include "store/disk_posix.h"
 #include "store/memory/journal_memory.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/embedded/sqlite_store.h"
 #include "test.h"
 
 enum { ORDERS = 1, REFUNDS = 2 };

@@ -9,8 +9,8 @@
 
 #include "base/folder.h"
 #include "store/disk_posix.h"
-#include "store/sqlite/large.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/embedded/pages/large.h"
+#include "store/embedded/sqlite_store.h"
 #include "test.h"
 
 enum { ABOVE = 1000, LARGE = 5000, CALLS_MAX = 400 };

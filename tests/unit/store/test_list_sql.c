@@ -2,9 +2,9 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
-#include "store/sqlite/error_words.h"
-#include "store/sqlite/list_sql.h"
-#include "store/sqlite/schema.h"
+#include "store/embedded/sqlite/error_words.h"
+#include "store/embedded/sqlite/list_sql.h"
+#include "store/embedded/sqlite/schema.h"
 #include "test.h"
 
 enum { LETTERS = 5000 };

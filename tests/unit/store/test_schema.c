@@ -7,8 +7,8 @@
 
 #include "base/folder.h"
 #include "store/disk_posix.h"
-#include "store/sqlite/schema.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/embedded/sqlite/schema.h"
+#include "store/embedded/sqlite_store.h"
 #include "test.h"
 
 static char **old_files;

@@ -1,7 +1,7 @@
 /* The small parts of the tables: ages, records, and what becomes of ids when a commit fails. */
-#include "store/ages.h"
+#include "store/tables/ages.h"
 #include "store/fake_store.h"
-#include "store/record.h"
+#include "store/tables/journal_record.h"
 #include "test.h"
 
 enum { MINUTE_MS = 60 * 1000, HOUR_MS = 60 * MINUTE_MS };
@@ -56,34 +56,37 @@ static void a_month_of_letters_takes_few_spans_and_none_overlap(void **state) {
 
 static void a_record_is_read_as_it_was_written(void **state) {
     (void)state;
-    struct record record = {
-        .kind = RECORD_PUT, .queue = 0x01020304, .text = BYTES("{}"), .body = BYTES("body")};
-    struct blob *blob = record_encode(&record);
-    record_set_seq(blob, UINT64_C(0x1122334455667788));
-    struct record seen;
-    assert_true(record_decode((struct bytes){blob->data, blob->len}, &seen));
-    assert_int_equal(seen.kind, RECORD_PUT);
+    struct journal_record record = {.kind = JOURNAL_RECORD_PUT,
+                                    .queue = 0x01020304,
+                                    .text = BYTES("{}"),
+                                    .body = BYTES("body")};
+    struct blob *blob = journal_record_encode(&record);
+    journal_record_set_seq(blob, UINT64_C(0x1122334455667788));
+    struct journal_record seen;
+    assert_true(journal_record_decode((struct bytes){blob->data, blob->len}, &seen));
+    assert_int_equal(seen.kind, JOURNAL_RECORD_PUT);
     assert_int_equal(seen.queue, 0x01020304);
     assert_int_equal(seen.seq, UINT64_C(0x1122334455667788));
     assert_bytes(seen.text, "{}");
     assert_bytes(seen.body, "body");
     assert_int_equal((unsigned char)blob->data[8], 0x88); /* little-endian, as docs/store.md says */
     for (size_t len = 0; len < 22; len++)
-        assert_false(record_decode((struct bytes){blob->data, len}, &seen));
+        assert_false(journal_record_decode((struct bytes){blob->data, len}, &seen));
     blob->data[0] = 99;
-    assert_false(record_decode((struct bytes){blob->data, blob->len}, &seen));
+    assert_false(journal_record_decode((struct bytes){blob->data, blob->len}, &seen));
     blob_free(blob);
 }
 
 static void no_body_and_an_empty_body_are_different(void **state) {
     (void)state;
-    struct record seen;
-    struct blob *none = record_encode(&(struct record){.kind = RECORD_UPDATE, .text = BYTES("{}")});
-    struct blob *empty = record_encode(
-        &(struct record){.kind = RECORD_UPDATE, .text = BYTES("{}"), .body = BYTES("")});
-    assert_true(record_decode((struct bytes){none->data, none->len}, &seen));
+    struct journal_record seen;
+    struct blob *none = journal_record_encode(
+        &(struct journal_record){.kind = JOURNAL_RECORD_UPDATE, .text = BYTES("{}")});
+    struct blob *empty = journal_record_encode(&(struct journal_record){
+        .kind = JOURNAL_RECORD_UPDATE, .text = BYTES("{}"), .body = BYTES("")});
+    assert_true(journal_record_decode((struct bytes){none->data, none->len}, &seen));
     assert_null(seen.body.ptr);
-    assert_true(record_decode((struct bytes){empty->data, empty->len}, &seen));
+    assert_true(journal_record_decode((struct bytes){empty->data, empty->len}, &seen));
     assert_non_null(seen.body.ptr);
     blob_free(none);
     blob_free(empty);

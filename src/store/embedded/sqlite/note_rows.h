@@ -1,0 +1,21 @@
+/* keep_rows: the texts that are kept beside the messages, as rows of the SQLite file. Those that
+ * are not folded yet are in memory (store/tables/notes.h), which knows better than the file. */
+#ifndef STORE_EMBEDDED_SQLITE_NOTE_ROWS_H
+#define STORE_EMBEDDED_SQLITE_NOTE_ROWS_H
+
+#include "store/embedded/store_internal.h"
+
+enum status note_rows_get(struct letters *letters, uint32_t queue, const char *space,
+                          struct bytes name, struct wall now, struct arena *arena,
+                          struct bytes *value, struct err *err);
+enum status note_rows_list(struct letters *letters, const char *space, struct bytes prefix,
+                           struct bytes after, bool descending, size_t limit, struct arena *arena,
+                           struct letters_note *out, size_t *count, struct err *err);
+
+/* Inside a transaction: writes it, or deletes it when it has no value. */
+enum status note_rows_set(struct database *database, uint32_t queue, const struct store_keep *keep,
+                          struct err *err);
+/* Inside a fold, which wrote so many: deletes some of what expired. */
+enum status note_rows_sweep(struct sqlite_store *self, size_t written, struct err *err);
+
+#endif

@@ -1,0 +1,252 @@
+#include "store/embedded/sqlite/row_builder.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/thread.h"
+#include "store/embedded/sqlite/fold.h"
+#include "store/embedded/sqlite/rows.h"
+#include "store/embedded/sqlite/snapshot_read.h"
+
+enum {
+    RING = 32,            /* batches at most between the two */
+    RING_LOW = RING / 2,  /* who waits is woken when it is worth it: the drafter at this many */
+    RING_HIGH = RING / 4, /* and the fold at this many */
+    ENTRIES_MIN = 1024,   /* fewer are not worth a thread's waking */
+    GIVE_WAY_BATCHES = 4,
+};
+
+/* One fold's rows. The drafter's mutex guards the counts and flags. */
+struct drafting {
+    struct drafter *drafter; /* NULL: the fold drafts by itself */
+    struct sqlite_store *self;
+    const struct snapshot *snapshot;
+    struct error_texts *texts;
+    size_t *left, *left_count;
+    struct rows_batch *ring[RING];
+    size_t drafted, written; /* batches */
+    bool ended;              /* nothing more is drafted */
+    bool stopped;            /* writing failed: nothing more is wanted */
+    enum status draft_status, write_status;
+    struct err draft_err, *err;
+};
+
+struct drafter {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    pthread_t thread;
+    struct drafting *work;  /* NULL: none */
+    void (*job)(void *arg); /* NULL: nothing is deferred */
+    void *job_arg;
+    bool on_job;
+    bool stopping;
+};
+
+/* ---- writing, by the fold ---- */
+
+static void write_batch(struct drafting *drafting) {
+    struct rows_batch *batch = drafting->ring[drafting->written % RING];
+    if (drafting->write_status == STATUS_OK)
+        drafting->write_status =
+            rows_batch_write(batch, drafting->self->fold_db, drafting->texts, drafting->err);
+    if (drafting->written % GIVE_WAY_BATCHES == 0)
+        fold_give_way(drafting->self);
+}
+
+/* With the mutex. */
+static bool is_batch_waiting(struct drafting *drafting) {
+    struct drafter *drafter = drafting->drafter;
+    if (drafting->drafted == drafting->written) {
+        while (drafting->drafted - drafting->written < RING_HIGH && !drafting->ended)
+            pthread_cond_wait(&drafter->changed, &drafter->mutex);
+    }
+    return drafting->drafted > drafting->written;
+}
+
+static void write_drafted(struct drafting *drafting) {
+    struct drafter *drafter = drafting->drafter;
+    pthread_mutex_lock(&drafter->mutex);
+    while (is_batch_waiting(drafting)) {
+        pthread_mutex_unlock(&drafter->mutex);
+        write_batch(drafting);
+        pthread_mutex_lock(&drafter->mutex);
+        drafting->written++;
+        drafting->stopped = drafting->write_status != STATUS_OK;
+        if (drafting->drafted - drafting->written == RING_LOW || drafting->stopped)
+            pthread_cond_signal(&drafter->changed);
+    }
+    pthread_mutex_unlock(&drafter->mutex);
+}
+
+/* ---- drafting, by the drafter or by the fold itself ---- */
+
+/* The batch in hand is ready. False: no more is wanted. */
+static bool hand_over(struct drafting *drafting) {
+    struct drafter *drafter = drafting->drafter;
+    if (!drafter) {
+        write_batch(drafting);
+        drafting->drafted = ++drafting->written;
+        return drafting->write_status == STATUS_OK;
+    }
+    pthread_mutex_lock(&drafter->mutex);
+    drafting->drafted++;
+    if (drafting->drafted - drafting->written == RING_HIGH)
+        pthread_cond_signal(&drafter->changed);
+    if (drafting->drafted - drafting->written == RING) {
+        while (drafting->drafted - drafting->written > RING_LOW && !drafting->stopped)
+            pthread_cond_wait(&drafter->changed, &drafter->mutex);
+    }
+    bool wanted = !drafting->stopped;
+    pthread_mutex_unlock(&drafter->mutex);
+    return wanted;
+}
+
+static bool is_for_drafts(const struct snapshot *snapshot, size_t place) {
+    const struct snapshot_entry *entry = &snapshot->entries[place];
+    return entry->fresh && !snapshot->tried && entry->envelope_place != PLACE_FILE;
+}
+
+/* False: no more is wanted, or it cannot be read. */
+static bool draft_entry(struct drafting *drafting, struct snapshot_reader *reader, size_t place) {
+    struct rows_batch *batch = drafting->ring[drafting->drafted % RING];
+    struct row row;
+    if (drafting->snapshot->entries[place].forgotten)
+        return true;
+    if (is_for_drafts(drafting->snapshot, place)) {
+        drafting->draft_status =
+            snapshot_read_row(reader, drafting->snapshot, place, &row, &drafting->draft_err);
+        if (drafting->draft_status != STATUS_OK)
+            return false;
+        if (rows_batch_draft(batch, drafting->self->packs, &row))
+            return rows_batch_count(batch) < DATABASE_ROWS || hand_over(drafting);
+    }
+    drafting->left[(*drafting->left_count)++] = place;
+    return true;
+}
+
+static void draft_all(struct drafting *drafting) {
+    const struct snapshot *snapshot = drafting->snapshot;
+    struct snapshot_reader reader = snapshot_read_begin(drafting->self->journal);
+    bool wanted = true;
+    for (size_t i = 0; wanted && i < snapshot->entry_count; i++)
+        wanted = draft_entry(drafting, &reader, i);
+    if (wanted && rows_batch_count(drafting->ring[drafting->drafted % RING]) > 0)
+        hand_over(drafting);
+    snapshot_read_end(&reader);
+}
+
+/* ---- what is deferred ---- */
+
+/* With the mutex, which is let go meanwhile. */
+static void do_job(struct drafter *drafter) {
+    void (*job)(void *arg) = drafter->job;
+    if (!job)
+        return;
+    drafter->job = NULL;
+    drafter->on_job = true;
+    pthread_mutex_unlock(&drafter->mutex);
+    job(drafter->job_arg);
+    pthread_mutex_lock(&drafter->mutex);
+    drafter->on_job = false;
+    pthread_cond_signal(&drafter->changed);
+}
+
+void row_builder_defer(struct drafter *drafter, void (*job)(void *arg), void *arg) {
+    pthread_mutex_lock(&drafter->mutex);
+    assert(!drafter->job && !drafter->on_job);
+    drafter->job = job;
+    drafter->job_arg = arg;
+    pthread_mutex_unlock(&drafter->mutex);
+}
+
+void row_builder_finish(struct drafter *drafter) {
+    if (!drafter)
+        return;
+    pthread_mutex_lock(&drafter->mutex);
+    do_job(drafter);
+    while (drafter->on_job)
+        pthread_cond_wait(&drafter->changed, &drafter->mutex);
+    pthread_mutex_unlock(&drafter->mutex);
+}
+
+/* ---- the thread ---- */
+
+static void *drafter_run(void *arg) {
+    struct drafter *drafter = arg;
+    pthread_mutex_lock(&drafter->mutex);
+    while (!drafter->stopping) {
+        struct drafting *work = drafter->work;
+        if (!work) {
+            pthread_cond_wait(&drafter->changed, &drafter->mutex);
+            continue;
+        }
+        pthread_mutex_unlock(&drafter->mutex);
+        draft_all(work);
+        pthread_mutex_lock(&drafter->mutex);
+        drafter->work = NULL;
+        work->ended = true;
+        pthread_cond_signal(&drafter->changed);
+        do_job(drafter);
+    }
+    pthread_mutex_unlock(&drafter->mutex);
+    return NULL;
+}
+
+struct drafter *row_builder_new(void) {
+    struct drafter *drafter = memory_new(sizeof *drafter);
+    pthread_mutex_init(&drafter->mutex, NULL);
+    pthread_cond_init(&drafter->changed, NULL);
+    thread_start(&drafter->thread, "store-drafter", drafter_run, drafter);
+    return drafter;
+}
+
+void row_builder_free(struct drafter *drafter) {
+    if (!drafter)
+        return;
+    pthread_mutex_lock(&drafter->mutex);
+    drafter->stopping = true;
+    pthread_cond_signal(&drafter->changed);
+    pthread_mutex_unlock(&drafter->mutex);
+    pthread_join(drafter->thread, NULL);
+    pthread_cond_destroy(&drafter->changed);
+    pthread_mutex_destroy(&drafter->mutex);
+    free(drafter);
+}
+
+static void run(struct drafting *drafting) {
+    struct drafter *drafter = drafting->drafter;
+    if (!drafter) {
+        draft_all(drafting);
+        return;
+    }
+    pthread_mutex_lock(&drafter->mutex);
+    drafter->work = drafting;
+    pthread_cond_signal(&drafter->changed);
+    pthread_mutex_unlock(&drafter->mutex);
+    write_drafted(drafting);
+}
+
+enum status row_builder_write(struct drafter *drafter, struct sqlite_store *self,
+                              const struct snapshot *snapshot, struct error_texts *texts,
+                              size_t *left, size_t *left_count, struct err *err) {
+    struct drafting drafting = {.drafter = snapshot->entry_count < ENTRIES_MIN ? NULL : drafter,
+                                .self = self,
+                                .snapshot = snapshot,
+                                .texts = texts,
+                                .left = left,
+                                .left_count = left_count,
+                                .err = err};
+    size_t batches = drafting.drafter ? RING : 1;
+    *left_count = 0;
+    for (size_t i = 0; i < RING; i++)
+        drafting.ring[i] = i < batches ? rows_batch_new() : drafting.ring[0];
+    run(&drafting);
+    for (size_t i = 0; i < batches; i++)
+        rows_batch_free(drafting.ring[i]);
+    if (drafting.write_status != STATUS_OK)
+        return drafting.write_status;
+    if (drafting.draft_status != STATUS_OK && err)
+        *err = drafting.draft_err;
+    return drafting.draft_status;
+}

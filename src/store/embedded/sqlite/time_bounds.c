@@ -1,0 +1,137 @@
+#include "store/embedded/sqlite/time_bounds.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* Both ends included; nobody died in it when it ends before it begins. */
+struct span {
+    int64_t from, to;
+};
+
+static const struct span nowhere = {INT64_MAX, INT64_MIN}, anywhere = {INT64_MIN, INT64_MAX};
+
+struct spread {
+    pthread_mutex_t mutex;
+    bool whole; /* what was in the file before is in it */
+    atomic_bool stopping;
+    struct span spans[TRAIT_COUNT][FILTER_SIGNATURE_VALUES];
+};
+
+struct spread *time_bounds_new(void) {
+    struct spread *spread = memory_new(sizeof *spread);
+    pthread_mutex_init(&spread->mutex, NULL);
+    for (size_t trait = 0; trait < TRAIT_COUNT; trait++)
+        for (size_t value = 0; value < FILTER_SIGNATURE_VALUES; value++)
+            spread->spans[trait][value] = nowhere;
+    return spread;
+}
+
+void time_bounds_free(struct spread *spread) {
+    if (!spread)
+        return;
+    pthread_mutex_destroy(&spread->mutex);
+    free(spread);
+}
+
+/* ---- spans ---- */
+
+static struct span join(struct span a, struct span b) {
+    return (struct span){a.from < b.from ? a.from : b.from, a.to > b.to ? a.to : b.to};
+}
+
+static struct span meet(struct span a, struct span b) {
+    return (struct span){a.from > b.from ? a.from : b.from, a.to < b.to ? a.to : b.to};
+}
+
+static void add(struct spread *spread, const struct time_bounds_letter *letter) {
+    for (int trait = 0; trait < TRAIT_COUNT; trait++) {
+        struct span *span =
+            &spread->spans[trait][filter_signature_part(letter->traits, (enum trait)trait)];
+        *span = join(*span, (struct span){letter->dead_ms, letter->dead_ms});
+    }
+}
+
+void time_bounds_add(struct spread *spread, const struct time_bounds_letter *letters,
+                     size_t count) {
+    if (!spread || count == 0)
+        return;
+    pthread_mutex_lock(&spread->mutex);
+    for (size_t i = 0; i < count; i++)
+        add(spread, &letters[i]);
+    pthread_mutex_unlock(&spread->mutex);
+}
+
+/* What is written meanwhile adds itself, so it does not matter which of it is seen here. */
+enum status time_bounds_read(struct spread *spread, struct database *database, struct err *err) {
+    sqlite3_stmt *stmt = database_statement(database, SQL_TRAITS);
+    enum status status = STATUS_OK;
+    while (!atomic_load(&spread->stopping) && database_next(database, stmt, &status, err)) {
+        struct time_bounds_letter letter = {sqlite3_column_int64(stmt, 0),
+                                            sqlite3_column_int64(stmt, 1)};
+        time_bounds_add(spread, &letter, 1);
+    }
+    pthread_mutex_lock(&spread->mutex);
+    spread->whole = status == STATUS_OK && !atomic_load(&spread->stopping);
+    pthread_mutex_unlock(&spread->mutex);
+    return status;
+}
+
+void time_bounds_stop(struct spread *spread) {
+    atomic_store(&spread->stopping, true);
+}
+
+/* ---- asking ---- */
+
+static struct span of_reasons(const struct spread *spread, const struct bytes *reasons,
+                              size_t count) {
+    struct span span = count > 0 ? nowhere : anywhere;
+    for (size_t i = 0; i < count; i++)
+        span = join(span, spread->spans[TRAIT_REASON][filter_signature_part(
+                              filter_signature_reason(reasons[i]), TRAIT_REASON)]);
+    return span;
+}
+
+static struct span of_attempts(const struct spread *spread, int64_t least) {
+    struct span span = nowhere;
+    for (uint32_t value = filter_signature_part(least, TRAIT_ATTEMPTS);
+         value < FILTER_SIGNATURE_VALUES; value++)
+        span = join(span, spread->spans[TRAIT_ATTEMPTS][value]);
+    return span;
+}
+
+static struct span of_wanted(const struct spread *spread,
+                             const struct filter_signature_wanted *wanted) {
+    struct span span = wanted->least > 0 ? of_attempts(spread, wanted->least) : anywhere;
+    for (int trait = 0; trait < TRAIT_COUNT; trait++)
+        if (filter_signature_is_wanted(wanted, (enum trait)trait))
+            span =
+                meet(span,
+                     spread->spans[trait][filter_signature_part(wanted->value, (enum trait)trait)]);
+    return span;
+}
+
+static void narrow(struct letters_query *query, struct span span) {
+    if (span.from > query->since.ms)
+        query->since.ms = span.from;
+    if (span.to < INT64_MAX && (query->until.ms == 0 || span.to + 1 < query->until.ms))
+        query->until.ms = span.to + 1;
+}
+
+bool time_bounds_narrow(struct spread *spread, const struct filter_signature_wanted *wanted,
+                        const struct bytes *reasons, size_t reason_count,
+                        struct letters_query *query) {
+    if (wanted->mask == 0 && wanted->least == 0 && reason_count == 0)
+        return true;
+    pthread_mutex_lock(&spread->mutex);
+    struct span span =
+        spread->whole ? meet(of_wanted(spread, wanted), of_reasons(spread, reasons, reason_count))
+                      : anywhere;
+    pthread_mutex_unlock(&spread->mutex);
+    if (span.from > span.to)
+        return false;
+    narrow(query, span);
+    return true;
+}

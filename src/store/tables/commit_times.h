@@ -1,0 +1,9 @@
+/* health: how long commits take, in the buckets that the port promises. */
+#ifndef STORE_TABLES_COMMIT_TIMES_H
+#define STORE_TABLES_COMMIT_TIMES_H
+
+#include "port/store.h"
+
+void commit_times_note_commit(struct store_health *health, double seconds);
+
+#endif

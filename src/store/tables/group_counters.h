@@ -1,0 +1,42 @@
+/* groups: the letters of each DLQ by fingerprint, counted with each change and read without
+ * counting. */
+#ifndef STORE_TABLES_GROUP_COUNTERS_H
+#define STORE_TABLES_GROUP_COUNTERS_H
+
+#include "base/arena.h"
+#include "port/letters.h"
+#include "store/tables/entry.h"
+
+struct dlq_group {
+    struct map_node node;
+    struct list change; /* in groups->changes: since the fold last wrote it */
+    const struct name *dlq;
+    uint64_t fingerprint;
+    uint64_t count, total;
+    struct wall first_seen, last_seen;
+    uint64_t sample;
+};
+
+struct group_counters {
+    struct map map;
+    struct list changes;
+    size_t change_count;
+    bool inexact; /* a letter left a group that did not count it */
+};
+
+void group_counters_init(struct group_counters *groups);
+void group_counters_free(struct group_counters *groups);
+/* NULL on either side: it was not held before, or is not held any more. */
+void group_counters_change(struct group_counters *groups, const struct facts *before,
+                           const struct facts *after, uint64_t seq);
+/* NULL: no letter of that fingerprint ever died into that DLQ. */
+struct dlq_group *group_counters_find(const struct group_counters *groups, const struct name *dlq,
+                                      uint64_t fingerprint);
+/* As it was when it was last written. */
+void group_counters_restore(struct group_counters *groups, const struct name *dlq,
+                            const struct letters_group *group);
+/* As store_vtable's groups says; dlq NULL: of all. */
+size_t group_counters_read(const struct group_counters *groups, const struct name *dlq,
+                           struct arena *arena, struct letters_group **out);
+
+#endif
