@@ -2,7 +2,7 @@
 #ifndef JOURNAL_WORLD_H
 #define JOURNAL_WORLD_H
 
-#include "store/embedded/journal/journal.h"
+#include "store/embedded/journal/journal_file.h"
 #include "store/embedded/journal/journal_format.h"
 
 enum { JOURNAL_WORLD_SEGMENT = 8 * JOURNAL_BLOCK, JOURNAL_WORLD_MAX = 4096 };

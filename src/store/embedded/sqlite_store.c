@@ -11,7 +11,7 @@
 #include "store/cluster_alone.h"
 #include "store/embedded/sqlite/row_builder.h"
 #include "store/embedded/sqlite/fold.h"
-#include "store/embedded/journal/journal.h"
+#include "store/embedded/journal/journal_file.h"
 #include "store/embedded/sqlite/note_rows.h"
 #include "store/embedded/pages/large_rows.h"
 #include "store/embedded/sqlite/list_rows.h"

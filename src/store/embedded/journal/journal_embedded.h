@@ -4,7 +4,7 @@
 #define STORE_EMBEDDED_JOURNAL_JOURNAL_EMBEDDED_H
 
 #include "port/journal.h"
-#include "store/embedded/journal/journal.h"
+#include "store/embedded/journal/journal_file.h"
 
 /* The files are opened by replay. The options' texts must outlive it. */
 struct journal *journal_embedded_new(const struct journal_options *options);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "store/embedded/journal/crc32c.h"
-#include "store/embedded/journal/journal.h"
+#include "store/embedded/journal/journal_file.h"
 
 enum {
     HEADER_VERSION_AT = 8,

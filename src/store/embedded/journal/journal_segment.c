@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/embedded/journal/journal.h"
+#include "store/embedded/journal/journal_file.h"
 
 enum { NUMBER_DIGITS = 16, HEXADECIMAL = 16 };
 

@@ -5,7 +5,7 @@
 #ifndef STORE_EMBEDDED_JOURNAL_JOURNAL_TABLE_H
 #define STORE_EMBEDDED_JOURNAL_JOURNAL_TABLE_H
 
-#include "store/embedded/journal/journal.h"
+#include "store/embedded/journal/journal_file.h"
 #include "store/embedded/journal/journal_segment.h"
 
 struct journal_table {

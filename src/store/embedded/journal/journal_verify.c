@@ -1,6 +1,6 @@
 /* Unlike recovery, which stops at the first damage, this goes on behind it, and trusts a link only
  * when the header that makes it is whole. */
-#include "store/embedded/journal/journal.h"
+#include "store/embedded/journal/journal_file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/embedded/journal/journal.h"
+#include "store/embedded/journal/journal_file.h"
 #include "base/log.h"
 
 enum { PATH_SIZE = 4096, HEADROOM = 2 /* × the reserve must be free before it is taken back */ };

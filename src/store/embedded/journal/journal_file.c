@@ -3,7 +3,7 @@
  * met again behind new groups) or by a failure. Then journal_rotate makes the next one, and its
  * header fixes for ever where this one ends. Nothing is appended to a segment whose header and name
  * are not safe, and no header is written before all that it vouches for is. */
-#include "store/embedded/journal/journal.h"
+#include "store/embedded/journal/journal_file.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -7,8 +7,8 @@
  *
  * After a failed append or sync nothing of that group may ever come back: the journal goes on in a
  * new segment whose header says where the old one really ends. */
-#ifndef STORE_EMBEDDED_JOURNAL_JOURNAL_H
-#define STORE_EMBEDDED_JOURNAL_JOURNAL_H
+#ifndef STORE_EMBEDDED_JOURNAL_JOURNAL_FILE_H
+#define STORE_EMBEDDED_JOURNAL_JOURNAL_FILE_H
 
 #include "base/buf.h"
 #include "base/status.h"
