@@ -5,9 +5,9 @@
 
 #include "config/config.h"
 #include "handler/http.h"
-#include "triage/alerts.h"
-#include "triage/replays.h"
-#include "triage/triage_rules.h"
+#include "triage/alerts/alerts.h"
+#include "triage/replay/replays.h"
+#include "triage/rules/triage_rules.h"
 
 struct alarm;
 

@@ -6,8 +6,8 @@
 
 #include "base/list.h"
 #include "base/memory.h"
-#include "triage/arrivals.h"
-#include "triage/group.h"
+#include "triage/groups/arrivals.h"
+#include "triage/groups/group.h"
 
 enum {
     MINUTE_MS = 60 * 1000,

@@ -2,14 +2,14 @@
 #ifndef APP_ALARM_SAMPLE_H
 #define APP_ALARM_SAMPLE_H
 
-#include "triage/alert_escalations.h"
+#include "triage/alerts/alert_escalations.h"
 #include "app/alarm_motion.h"
 #include "base/map.h"
 #include "engine/engine.h"
-#include "triage/alert.h"
+#include "triage/alerts/alert.h"
 #include "triage/triage.h"
-#include "triage/replays.h"
-#include "triage/triage_rules.h"
+#include "triage/replay/replays.h"
+#include "triage/rules/triage_rules.h"
 
 struct alarm_sampler {
     struct triage *triage;

@@ -4,8 +4,8 @@
 #define APP_MAINTENANCE_H
 
 #include "app/config_current.h"
-#include "triage/replays.h"
-#include "triage/triage_rules.h"
+#include "triage/replay/replays.h"
+#include "triage/rules/triage_rules.h"
 
 struct maintenance;
 

@@ -3,7 +3,7 @@
 #define APP_ORIGINS_H
 
 #include "config/config.h"
-#include "triage/replay.h"
+#include "triage/replay/replay.h"
 
 /* The source's URL of the configuration that leads to where a letter came from: that of the `adopt`
  * entry that found it, else its queue's. `words` say where that is, such as "kafka topic orders".

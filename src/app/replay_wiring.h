@@ -4,7 +4,7 @@
 #define APP_REPLAY_WIRING_H
 
 #include "app/config_current.h"
-#include "triage/replays.h"
+#include "triage/replay/replays.h"
 
 struct replay_wiring;
 

@@ -28,8 +28,8 @@
 #include "server/server.h"
 #include "store/disk_posix.h"
 #include "store/embedded/sqlite_store.h"
-#include "triage/arrivals.h"
-#include "triage/spill_file.h"
+#include "triage/groups/arrivals.h"
+#include "triage/archive/spill_file.h"
 
 enum { JQ_HELPERS = 2 };
 

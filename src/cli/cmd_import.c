@@ -13,8 +13,8 @@
 #include "cli/command.h"
 #include "cli/field.h"
 #include "cli/progress.h"
-#include "triage/frames.h"
-#include "triage/manifest.h"
+#include "triage/archive/frames.h"
+#include "triage/archive/manifest.h"
 
 enum { FILES_MAX = 100000, PART_BYTES = 1024 * 1024, CHUNK = 4096 };
 

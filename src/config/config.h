@@ -10,9 +10,9 @@
 #include "core/policy.h"
 #include "engine/engine.h"
 #include "triage/adopt/adopt.h"
-#include "triage/alert.h"
-#include "triage/retention.h"
-#include "triage/triage_rule.h"
+#include "triage/alerts/alert.h"
+#include "triage/decide/retention.h"
+#include "triage/rules/triage_rule.h"
 
 enum {
     CONFIG_QUEUES_MAX = 10000,

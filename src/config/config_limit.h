@@ -2,7 +2,7 @@
 #ifndef CONFIG_CONFIG_LIMIT_H
 #define CONFIG_CONFIG_LIMIT_H
 
-#include "triage/alert.h"
+#include "triage/alerts/alert.h"
 
 #define CONFIG_LIMIT_FORM "a limit such as 100, 0.95, 24h, 10/min or 97%"
 

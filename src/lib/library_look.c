@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "lib/library_worker.h"
-#include "triage/query.h"
+#include "triage/query/query.h"
 
 enum { JSON_MAX = 64 << 20, QUERY_ARENA = 4096, IDLE_POLL_MS = 2 };
 

@@ -16,7 +16,7 @@
 #include "jq/jq_pool.h"
 #include "store/disk_posix.h"
 #include "store/embedded/sqlite_store.h"
-#include "triage/spill_file.h"
+#include "triage/archive/spill_file.h"
 
 enum { MISTAKES_MAX = 64 << 10, JQ_HELPERS = 2 };
 

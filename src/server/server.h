@@ -14,10 +14,10 @@
 #include "port/letters.h"
 #include "port/live_config.h"
 #include "triage/adopt/adopt.h"
-#include "triage/alerts.h"
-#include "triage/replays.h"
+#include "triage/alerts/alerts.h"
+#include "triage/replay/replays.h"
 #include "triage/triage.h"
-#include "triage/triage_rules.h"
+#include "triage/rules/triage_rules.h"
 
 struct server;
 

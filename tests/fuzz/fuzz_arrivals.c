@@ -1,7 +1,7 @@
 /* Whatever is kept as arrivals: refused with words, or taken and written as it reads. */
 #include "fuzz.h"
 
-#include "triage/arrivals_state.h"
+#include "triage/groups/arrivals_state.h"
 
 static struct buf written(struct bytes text, enum status *status) {
     struct arrivals arrivals = {.triage = NULL};

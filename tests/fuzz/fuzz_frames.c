@@ -1,7 +1,7 @@
 /* Whatever is read as zstd: it ends, and every step goes on behind the one before. */
 #include "fuzz.h"
 
-#include "triage/frames.h"
+#include "triage/archive/frames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct frames frames;

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "core/lifecycle.h"
-#include "triage/letter_line.h"
+#include "triage/query/letter_line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct arena arena;

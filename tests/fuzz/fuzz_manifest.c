@@ -2,7 +2,7 @@
  */
 #include "fuzz.h"
 
-#include "triage/manifest.h"
+#include "triage/archive/manifest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct arena arena;

@@ -1,7 +1,7 @@
 /* Any words as a filter, "name=value" a line: taken, or refused with words. */
 #include "fuzz.h"
 
-#include "triage/query.h"
+#include "triage/query/query.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct bytes rest = fuzz_text(data, size), line;

@@ -2,8 +2,8 @@
  * them: taken, or refused; what is taken is written again as it can be read. */
 #include "fuzz.h"
 
-#include "triage/replay_order.h"
-#include "triage/replay_part.h"
+#include "triage/replay/replay_order.h"
+#include "triage/replay/replay_part.h"
 
 static void check_rate(struct bytes text) {
     struct replay_rate rate, again;

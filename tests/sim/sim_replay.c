@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "triage/replay_state.h"
+#include "triage/replay/replay_state.h"
 #include "world.h"
 
 enum { QUEUE = 0, LETTERS_MAX = 8 };

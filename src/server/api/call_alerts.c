@@ -3,7 +3,7 @@
 
 #include "server/api/json/member.h"
 #include "server/http/request.h"
-#include "triage/alerts.h"
+#include "triage/alerts/alerts.h"
 
 enum { NAME_MAX_BYTES = 255 };
 

@@ -14,11 +14,11 @@
 #include "server/api/json/selection_json.h"
 #include "server/api/json/view_json.h"
 #include "server/api/name_check.h"
-#include "triage/archive.h"
-#include "triage/export.h"
-#include "triage/frames.h"
-#include "triage/import.h"
-#include "triage/spill_path.h"
+#include "triage/archive/archive.h"
+#include "triage/archive/export.h"
+#include "triage/archive/frames.h"
+#include "triage/archive/import.h"
+#include "triage/archive/spill_path.h"
 
 enum { TO_MAX = 4096 };
 

@@ -2,7 +2,7 @@
 #include "server/api/call.h"
 
 #include "server/http/request.h"
-#include "triage/audit.h"
+#include "triage/query/audit.h"
 
 void call_audit(struct request *request) {
     size_t limit;

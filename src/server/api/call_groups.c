@@ -5,7 +5,7 @@
 #include "server/api/json/member.h"
 #include "server/api/name_check.h"
 #include "server/http/request.h"
-#include "triage/group.h"
+#include "triage/groups/group.h"
 
 enum { OWNER_MAX = 255, WHY_MAX = 1024 };
 

@@ -4,8 +4,8 @@
 #include "server/api/json/view_json.h"
 #include "server/api/name_check.h"
 #include "server/http/request.h"
-#include "triage/explain.h"
-#include "triage/query.h"
+#include "triage/query/explain.h"
+#include "triage/query/query.h"
 
 /* A message that has not failed yet has no limit of attempts of its own; the policy in force has
  * it. */

@@ -9,7 +9,7 @@
 #include "base/json_member.h"
 #include "server/api/json/member.h"
 #include "server/http/request.h"
-#include "triage/queue_move.h"
+#include "triage/decide/queue_move.h"
 
 enum { WHY_MAX = 255, NAME_MAX_BYTES = 255, REFUSAL_MAX = 64 << 10 };
 

@@ -5,7 +5,7 @@
 #include "server/api/json/member.h"
 #include "server/api/json/view_json.h"
 #include "server/http/request.h"
-#include "triage/audit.h"
+#include "triage/query/audit.h"
 
 enum { WHY_MAX = 255 };
 

@@ -10,7 +10,7 @@
 #include "server/api/json/decision_order.h"
 #include "server/api/json/view_json.h"
 #include "server/api/name_check.h"
-#include "triage/orphan_removal.h"
+#include "triage/decide/orphan_removal.h"
 
 /* The engine reads the bodies of the messages that it removes together. */
 enum { AT_ONCE = 500, BYTES_AT_ONCE = 16 << 20, PER_CALL_MAX = 10000 };

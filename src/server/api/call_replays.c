@@ -4,7 +4,7 @@
 #include "server/api/json/selection_json.h"
 #include "server/api/json/view_json.h"
 #include "server/api/name_check.h"
-#include "triage/replays.h"
+#include "triage/replay/replays.h"
 
 enum { WHY_MAX = 1024, EDIT_MAX = JQ_PROGRAM_MAX, NAME_MAX_BYTES = 255 };
 

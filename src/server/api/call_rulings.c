@@ -4,7 +4,7 @@
 #include "base/json_member.h"
 #include "server/api/json/decision_order.h"
 #include "server/api/json/view_json.h"
-#include "triage/ruling.h"
+#include "triage/decide/decision.h"
 
 static struct ruling ruling_of(struct request *request, enum ruling_kind kind,
                                const struct decision_order *order) {

@@ -3,7 +3,7 @@
 
 #include "server/api/json/view_json.h"
 #include "server/http/request.h"
-#include "triage/arrivals.h"
+#include "triage/groups/arrivals.h"
 
 enum { WINDOW_MIN_MS = 60 * 1000, WINDOW_MAX_MS = 60 * 60 * 1000, WINDOW_DEFAULT_MS = 60 * 1000 };
 

@@ -4,7 +4,7 @@
 #define SERVER_NAME_CHECK_H
 
 #include "server/http/request.h"
-#include "triage/query.h"
+#include "triage/query/query.h"
 
 /* True if the name is empty, or if the configuration or the store knows it: letters of a queue that
  * was removed from the configuration can still be chosen. False: answered with 404 and a "did you

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "triage/explain.h"
-#include "triage/query.h"
+#include "triage/query/explain.h"
+#include "triage/query/query.h"
 
 const double engine_seconds_bounds[ENGINE_SECONDS_BUCKETS] = {1, 2, 3,  4,  5,  6,  7,
                                                               8, 9, 10, 11, 12, 13, 14};

@@ -1,5 +1,5 @@
 /* What people are told, in words. */
-#include "triage/alert_notice.h"
+#include "triage/alerts/alert_notice.h"
 
 #include "test.h"
 

@@ -1,4 +1,4 @@
-#include "triage/alert_state.h"
+#include "triage/alerts/alert_state.h"
 
 #include "test.h"
 

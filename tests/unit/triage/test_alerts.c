@@ -1,6 +1,6 @@
 /* The alerts with a store in memory, a clock set by hand and receivers that answer as they are
  * told. */
-#include "triage/alerts.h"
+#include "triage/alerts/alerts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "port/handler.h"
 #include "store/fake_store.h"
 #include "test.h"
-#include "triage/alerts_state.h"
+#include "triage/alerts/alerts_state.h"
 
 enum { SENT_MAX = 64, SAMPLES_MAX = 8, MINUTE = 60 * 1000 };
 

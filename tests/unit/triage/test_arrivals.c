@@ -1,12 +1,12 @@
 /* Arrivals on the store kept in memory, with a clock set by hand. */
-#include "triage/arrivals.h"
+#include "triage/groups/arrivals.h"
 
 #include <stdio.h>
 
 #include "base/json.h"
 #include "store/fake_store.h"
 #include "test.h"
-#include "triage/arrivals_state.h"
+#include "triage/groups/arrivals_state.h"
 
 enum { MINUTE = 60 * 1000, HOUR = 60 * MINUTE, TEXT_MAX = 1 << 20 };
 

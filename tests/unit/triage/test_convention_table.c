@@ -5,7 +5,7 @@
 
 #include "base/json_path.h"
 #include "triage/adopt/formats/convention_row.h"
-#include "triage/strip.h"
+#include "triage/replay/scrub_headers.h"
 
 static const char *document;
 

@@ -1,4 +1,4 @@
-#include "triage/explain.h"
+#include "triage/query/explain.h"
 
 #include <stdio.h>
 

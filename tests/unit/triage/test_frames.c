@@ -1,5 +1,5 @@
 /* A row of frames, and what a flipped bit does to it. */
-#include "triage/frames.h"
+#include "triage/archive/frames.h"
 
 #include <zstd.h>
 

@@ -1,5 +1,5 @@
 /* A letter as a line and back. */
-#include "triage/letter_line.h"
+#include "triage/query/letter_line.h"
 
 #include <sodium.h>
 

@@ -1,5 +1,5 @@
 /* Whole queries: the store kept in memory, jq with real helper processes. */
-#include "triage/query.h"
+#include "triage/query/query.h"
 
 #include <stdio.h>
 
@@ -7,8 +7,8 @@
 #include "jq/jq_pool.h"
 #include "store/fake_store.h"
 #include "test.h"
-#include "triage/selection.h"
-#include "triage/where.h"
+#include "triage/query/selection.h"
+#include "triage/query/jq_filter.h"
 
 enum { TEXT_MAX = 16 * 1024 * 1024, PATIENT_MS = 60000, LETTERS = 3 * WHERE_WINDOW + 5 };
 

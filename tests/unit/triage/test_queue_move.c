@@ -1,6 +1,6 @@
 /* Renaming a queue, on the store kept in memory: what a kill in the middle of a rename leaves, and
  * what may not be moved. */
-#include "triage/queue_move.h"
+#include "triage/decide/queue_move.h"
 
 #include "store/fake_store.h"
 #include "test.h"

@@ -1,7 +1,7 @@
 /* Which states of a queue keep a replay from sending, and what people are told of it. */
 #include "test.h"
 
-#include "triage/replay_blocked.h"
+#include "triage/replay/replay_blocked.h"
 
 static const struct {
     struct replay_queue_state state;

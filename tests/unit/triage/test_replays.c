@@ -4,7 +4,7 @@
 
 #include "store/fake_store.h"
 #include "test.h"
-#include "triage/replays.h"
+#include "triage/replay/replays.h"
 
 enum { INCIDENT = 41000, RATE = 50, SECONDS_MAX = 2000, TAKE_MAX = 64, TEXT_MAX = 1 << 20 };
 

@@ -1,5 +1,5 @@
 /* Retention on made-up time, with the store kept in memory and archives in a folder. */
-#include "triage/retention.h"
+#include "triage/decide/retention.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "store/fake_store.h"
 #include "test.h"
-#include "triage/archive.h"
-#include "triage/audit.h"
+#include "triage/archive/archive.h"
+#include "triage/query/audit.h"
 
 enum { DAY_MS = 24 * 3600 * 1000, TEXT_MAX = 1 << 20 };
 

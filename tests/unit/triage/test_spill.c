@@ -1,4 +1,4 @@
-#include "triage/spill_file.h"
+#include "triage/archive/spill_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>

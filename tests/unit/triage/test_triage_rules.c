@@ -1,6 +1,6 @@
 /* Triage rules on made-up time: the store kept in memory, an engine that takes what is due and says
  * at once what became of it. */
-#include "triage/triage_rules.h"
+#include "triage/rules/triage_rules.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include "base/folder.h"
 #include "store/fake_store.h"
 #include "test.h"
-#include "triage/archive.h"
-#include "triage/audit.h"
+#include "triage/archive/archive.h"
+#include "triage/query/audit.h"
 
 enum { MINUTE_MS = 60 * 1000, HOUR_MS = 60 * MINUTE_MS, TAKE_MAX = 64, TEXT_MAX = 1 << 20 };
 

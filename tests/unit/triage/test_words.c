@@ -1,5 +1,5 @@
 /* The filter's words, one by one. */
-#include "triage/query.h"
+#include "triage/query/query.h"
 
 #include "test.h"
 

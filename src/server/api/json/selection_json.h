@@ -5,7 +5,7 @@
 
 #include "server/api/json/member.h"
 #include "server/http/request.h"
-#include "triage/selection.h"
+#include "triage/query/selection.h"
 
 /* What member_read fills must begin with this. */
 struct selection_json {

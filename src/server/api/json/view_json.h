@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "server/server.h"
-#include "triage/selection.h"
+#include "triage/query/selection.h"
 
 /* Members that many views have. */
 void view_json_number(struct json_out *json, const char *key, uint64_t value);
