@@ -18,7 +18,7 @@
 #include "base/json_member.h"
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/listing.h"
+#include "cli/view/listing.h"
 
 enum { SECONDS = 2, SECONDS_MAX = 60, TEXT_MAX = 64 << 10, CHUNK = 4 << 10 };
 

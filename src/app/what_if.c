@@ -9,7 +9,7 @@
 #include "app/program_check.h"
 #include "cli/client.h"
 #include "cli/command.h"
-#include "cli/field.h"
+#include "cli/view/field.h"
 #include "cli/filter.h"
 #include "cli/path.h"
 

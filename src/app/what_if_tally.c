@@ -2,8 +2,8 @@
 
 #include <inttypes.h>
 
-#include "cli/table.h"
-#include "cli/terminal.h"
+#include "cli/view/table.h"
+#include "cli/view/terminal.h"
 
 enum { CHUNK = 16 * 1024, TEXT_MAX = 4096 };
 

@@ -8,7 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/help.h"
-#include "cli/terminal.h"
+#include "cli/view/terminal.h"
 #include "cli/verbs.h"
 
 #define DEFAULT_URL "http://127.0.0.1:7070"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "cli/field.h"
+#include "cli/view/field.h"
 
 /* Lists wait at most 2 s, and a push for one commit; only a stuck store takes longer. */
 enum {

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/status.h"
-#include "cli/progress.h"
+#include "cli/view/progress.h"
 
 struct client;
 

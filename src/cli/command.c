@@ -7,7 +7,7 @@
 
 #include "cli/help.h"
 #include "cli/path.h"
-#include "cli/text.h"
+#include "cli/view/safe_text.h"
 
 #define CHUNK        ((size_t)16 * 1024)
 #define WHY_BODY_MAX ((size_t)1024 * 1024)

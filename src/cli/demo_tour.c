@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/field.h"
+#include "cli/view/field.h"
 #include "cli/path.h"
-#include "cli/terminal.h"
+#include "cli/view/terminal.h"
 #include "cli/verbs.h"
 
 enum {

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "cli/client.h"
-#include "cli/field.h"
+#include "cli/view/field.h"
 #include "cli/path.h"
 
 enum {

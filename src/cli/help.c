@@ -1,7 +1,7 @@
 /* help: prints usage from the table of verbs. */
 #include "cli/help.h"
 
-#include "cli/text.h"
+#include "cli/view/safe_text.h"
 #include "cli/verbs.h"
 
 enum { NAME_WIDTH = 12, OPTION_WIDTH = 24, OPTION_TEXT_MAX = 64 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/suggest.h"
-#include "cli/cmd.h"
+#include "cli/commands/cmd.h"
 
 enum { NAMES_MAX = 64 };
 

@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "cli/sentence.h"
+#include "cli/view/sentence.h"
 
 static void check(const char *json, const char *pattern, const char *expected) {
     struct arena arena;

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/table.h"
-#include "cli/text.h"
+#include "cli/view/table.h"
+#include "cli/view/safe_text.h"
 
 enum { OUT_MAX = 1 << 16 };
 

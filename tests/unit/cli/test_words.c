@@ -6,9 +6,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/field.h"
+#include "cli/view/field.h"
 #include "cli/path.h"
-#include "cli/pretty.h"
+#include "cli/view/pretty.h"
 
 enum { OUT_MAX = 1 << 16, CHUNK = 1024 };
 

@@ -1,0 +1,12 @@
+/* impound resolve: marks letters as resolved by hand. */
+#include "cli/commands/cmd.h"
+
+#include "cli/commands/decide.h"
+
+const struct options_row cmd_resolve_options[] = {RULING_OPTIONS, {0}};
+
+int cmd_resolve_run(const struct cli_env *env, int argc, char **argv) {
+    static const struct ruling_verb verb = {
+        .name = "resolve", .done = "resolved", .options = cmd_resolve_options, .one_acts = true};
+    return ruling_run(env, &verb, argc, argv);
+}
