@@ -14,7 +14,7 @@
 #include "broker/sources.h"
 #include "base/thread.h"
 #include "engine/engine.h"
-#include "handler/callback.h"
+#include "handler/callback/callback.h"
 #include "store/disk_posix.h"
 #include "store/embedded/sqlite_store.h"
 

@@ -4,7 +4,7 @@
 #define APP_ALARM_H
 
 #include "config/config.h"
-#include "handler/http.h"
+#include "handler/http/http.h"
 #include "triage/alerts/alerts.h"
 #include "triage/replay/replays.h"
 #include "triage/rules/triage_rules.h"

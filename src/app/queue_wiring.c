@@ -6,9 +6,9 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "broker/builtin/builtin.h"
-#include "handler/exec.h"
-#include "handler/http.h"
-#include "handler/stream.h"
+#include "handler/exec/exec.h"
+#include "handler/http/http.h"
+#include "handler/stream/stream.h"
 
 static struct handler *make_exec(const struct queue_wiring_parts *parts,
                                  const struct config_handler *config) {

@@ -3,7 +3,7 @@
 #define APP_TELEMETRY_H
 
 #include "config/config.h"
-#include "handler/http.h"
+#include "handler/http/http.h"
 #include "port/spans.h"
 
 struct telemetry;

@@ -5,7 +5,7 @@
 #include "config/config_printer.h"
 #include "config/config_reply.h"
 #include "config/config_value.h"
-#include "handler/header_value.h"
+#include "handler/http/header_value.h"
 
 enum {
     TIMEOUT_MS = 30000,

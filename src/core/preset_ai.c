@@ -30,7 +30,7 @@ static const struct rule ai_rules[] = {
     GONE(6, TYPE("DeploymentNotFound")),
     GONE(7, TYPE("ModelDeprecated")),
     GONE(8, STATUS1(400), STARTS("The provided model identifier is invalid")),
-    /* Answers with status 200 that carry no result (handler/ai_answer.c). */
+    /* Answers with status 200 that carry no result (handler/http/ai_answer.c). */
     AI(9, RETRY, "transient", "empty_answer", KIND(ANSWER), TYPE(OUTCOME_EMPTY_ANSWER)),
     AI(10, RETRY, "transient", "cut_stream", KIND(ANSWER), TYPE(OUTCOME_CUT_STREAM)),
     BLOCKED(11, KIND(ANSWER), TYPE(OUTCOME_BLOCKED)),

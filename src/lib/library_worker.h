@@ -7,7 +7,7 @@
 #include "config/config.h"
 #include "store/instance.h"
 #include "lib/library.h"
-#include "handler/callback.h"
+#include "handler/callback/callback.h"
 #include "port/jq.h"
 
 /* A token's upper bits say which queue's handler it is of. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/outcome.h"
-#include "handler/ai_answer.h"
+#include "handler/http/ai_answer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/outcome.h"
-#include "handler/batch_answer.h"
-#include "handler/stream_line.h"
+#include "handler/common/batch_answer.h"
+#include "handler/stream/stream_line.h"
 
 enum { BATCH = 7, CALLS = 2 };
 

@@ -2,7 +2,7 @@
  * first line is a header's name, the second its value, the rest a text. */
 #include <stdlib.h>
 
-#include "handler/retry_after.h"
+#include "handler/http/retry_after.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

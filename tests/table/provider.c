@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "core/classify.h"
-#include "handler/response.h"
+#include "handler/http/response.h"
 
 /* Shapes of each provider that the table must have at least; 120 of them in all. */
 static struct {

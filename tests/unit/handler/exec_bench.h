@@ -5,7 +5,7 @@
 #include "test.h"
 
 #include "caller.h"
-#include "handler/exec.h"
+#include "handler/exec/exec.h"
 
 enum { EXEC_BENCH_LONG_MS = 3600 * 1000 };
 

@@ -5,7 +5,7 @@
 #include <semaphore.h>
 
 #include "caller.h"
-#include "handler/http.h"
+#include "handler/http/http.h"
 #include "peer.h"
 
 enum { HTTP_BENCH_LONG_MS = 3600 * 1000 }; /* a timeout that is not to be reached */

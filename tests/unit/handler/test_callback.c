@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "caller.h"
-#include "handler/callback.h"
+#include "handler/callback/callback.h"
 
 static const struct outcome ok = {.ending = ENDING_OK, .retry_after_ms = -1};
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "handler/http_answer.h"
+#include "handler/http/http_answer.h"
 #include "http_bench.h"
 
 static void post(struct http_bench *bench, struct group_caller *caller, const char *status,

@@ -1,7 +1,7 @@
 /* Values of a handler's headers that name the message's id or key. */
 #include "test.h"
 
-#include "handler/header_value.h"
+#include "handler/http/header_value.h"
 
 static void ids_and_keys_are_filled_in(void **state) {
     (void)state;

@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 #include "caller.h"
-#include "handler/exec_report.h"
-#include "handler/stream.h"
+#include "handler/exec/exec_report.h"
+#include "handler/stream/stream.h"
 
 enum { LONG_MS = 3600 * 1000, SHORT_MS = 100 };
 

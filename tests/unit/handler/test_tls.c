@@ -9,7 +9,7 @@
 #include "base/folder.h"
 #include "base/memory.h"
 #include "caller.h"
-#include "handler/http.h"
+#include "handler/http/http.h"
 
 struct bench {
     struct http_pool *pool;
