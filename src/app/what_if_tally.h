@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "cli/cli.h"
 #include "core/decide.h"
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 
 enum { WHAT_IF_SAMPLES = 3 };
 

@@ -13,7 +13,7 @@
 #ifndef CORE_COMEBACK_H
 #define CORE_COMEBACK_H
 
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 
 #define COMEBACK_ORIGIN    "origin" /* value of a replay's `to` */
 #define COMEBACK_LETTER    "Impound-Letter"

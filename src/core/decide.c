@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "core/backoff.h"
-#include "core/breaker.h"
+#include "core/outage/breaker.h"
 
 enum { REASON_MAX = DECIDE_REASON_MAX - CLASSIFY_TYPE_MAX - 16 };
 

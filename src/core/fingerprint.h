@@ -4,7 +4,7 @@
 #define CORE_FINGERPRINT_H
 
 #include "base/buf.h"
-#include "core/trace.h"
+#include "core/trace/trace.h"
 
 enum { FINGERPRINT_VERSION = 1, FINGERPRINT_TEXT_SIZE = 17, FINGERPRINT_FRAMES = 5 };
 

@@ -34,7 +34,7 @@
 #ifndef CORE_LIFECYCLE_H
 #define CORE_LIFECYCLE_H
 
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 
 enum lifecycle_event {
     LIFECYCLE_TAKE,

@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/body_memory.h"
 #include "base/pool.h"
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 
 struct message {
     uint64_t seq; /* the store's number for it; 0: it is not stored (yet) */

@@ -8,7 +8,7 @@
 #ifndef CORE_POINTER_H
 #define CORE_POINTER_H
 
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 
 /* The coordinates of the message itself, also if it is not a pointer: where it is sent back to.
  * Borrowed from the source. False: there are none. */

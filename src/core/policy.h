@@ -3,7 +3,7 @@
 #ifndef CORE_POLICY_H
 #define CORE_POLICY_H
 
-#include "core/preset.h"
+#include "core/presets/preset.h"
 #include "core/rule.h"
 
 enum jitter { JITTER_FULL, JITTER_EQUAL, JITTER_DECORRELATED, JITTER_NONE };

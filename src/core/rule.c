@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
-#include "core/told_status.h"
+#include "core/presets/told_status.h"
 
 void rule_facts_set(struct rule_facts *facts, size_t rule_index) {
     assert(rule_index < RULES_MAX);

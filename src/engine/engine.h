@@ -8,8 +8,8 @@
 #define ENGINE_ENGINE_H
 
 #include "base/mailbox.h"
-#include "core/breaker.h"
-#include "core/flood.h"
+#include "core/outage/breaker.h"
+#include "core/outage/flood.h"
 #include "core/policy.h"
 #include "engine/versions.h"
 #include "port/broker.h"

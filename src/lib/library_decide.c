@@ -5,7 +5,7 @@
 #include "lib/library.h"
 #include "core/backoff.h"
 #include "core/decide.h"
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 
 void impound_rng_seed(struct impound_rng *rng, uint64_t seed) {
     struct rng inner;

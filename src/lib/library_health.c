@@ -4,8 +4,8 @@
 
 #include "lib/library.h"
 #include "base/memory.h"
-#include "core/breaker.h"
-#include "core/budget.h"
+#include "core/outage/breaker.h"
+#include "core/outage/budget.h"
 
 static_assert((int)IMPOUND_BREAKER_HALF_OPEN == (int)BREAKER_HALF_OPEN, "breaker states");
 

@@ -23,7 +23,7 @@
 #include "base/arena.h"
 #include "base/instant.h"
 #include "base/status.h"
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 #include "core/message.h"
 
 /* ---- changes ---- */

@@ -2,7 +2,7 @@
  * same bytes. */
 #include "fuzz.h"
 
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 
 enum { TEXT_MAX = 1 << 20 };
 

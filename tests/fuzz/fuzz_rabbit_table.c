@@ -4,7 +4,7 @@
 
 #include "broker/rabbitmq/rabbit_properties.h"
 #include "broker/rabbitmq/rabbit_table.h"
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 
 enum { TEXT_MAX = 1 << 20 };
 

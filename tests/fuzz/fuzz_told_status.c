@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "core/told_status.h"
+#include "core/presets/told_status.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct bytes text = fuzz_text(data, size);

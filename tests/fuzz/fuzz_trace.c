@@ -2,7 +2,7 @@
  * headline. */
 #include "fuzz.h"
 
-#include "core/trace.h"
+#include "core/trace/trace.h"
 
 static bool within(struct bytes slice, struct bytes text) {
     return slice.len == 0 ||

@@ -6,7 +6,7 @@
 #ifndef STORE_MODEL_H
 #define STORE_MODEL_H
 
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 
 /* Messages first, then texts that are kept beside them: those have a version alone. */
 enum { MODEL_MESSAGES = 12, MODEL_KEPT = 4, MODEL_IDS = MODEL_MESSAGES + MODEL_KEPT };

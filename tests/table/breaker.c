@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-#include "core/breaker.h"
+#include "core/outage/breaker.h"
 
 struct story {
     struct breaker breaker;

@@ -3,7 +3,7 @@
  * each `retry` were granted, then what remains in per cent. */
 #include "table.h"
 
-#include "core/budget.h"
+#include "core/outage/budget.h"
 
 struct story {
     struct budget budget;

@@ -4,7 +4,7 @@
  * the queue receives. */
 #include "table.h"
 
-#include "core/cap.h"
+#include "core/outage/cap.h"
 
 struct story {
     uint64_t depth, arriving, cap, waiting, concurrency;

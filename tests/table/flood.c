@@ -5,7 +5,7 @@
  * flood begins, and on or off for each question. */
 #include "table.h"
 
-#include "core/flood.h"
+#include "core/outage/flood.h"
 
 struct story {
     struct flood flood;

@@ -14,7 +14,7 @@
  * the source may be asked; `died` where the last dead-lettering halts the queue. */
 #include "table.h"
 
-#include "core/second_opinion.h"
+#include "core/outage/second_opinion.h"
 
 enum { LETTERS = 26 };
 

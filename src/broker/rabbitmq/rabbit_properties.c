@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "broker/rabbitmq/rabbit_connection.h"
 #include "broker/rabbitmq/rabbit_table.h"
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 
 enum {
     TEXT_MAX = RABBIT_FRAME_MAX * 8,   /* of one header: JSON of what came in one frame */

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "core/fingerprint.h"
-#include "core/flood.h"
+#include "core/outage/flood.h"
 #include "engine/queue_facts.h"
 #include "engine/feature.h"
 

@@ -1,5 +1,5 @@
 /* flood_guard: counts how first attempts end and halts or warns when they suddenly die of one
- * failure (SEMANTICS 4.9). core/flood.h decides; this keeps its counts with the queue's facts. The
+ * failure (SEMANTICS 4.9). core/outage/flood.h decides; this keeps its counts with the queue's facts. The
  * engine's own. */
 #ifndef ENGINE_FLOOD_GUARD_H
 #define ENGINE_FLOOD_GUARD_H

@@ -1,5 +1,5 @@
 /* refusal: messages whose hand-over ended in `halt`, and the check before their queue halts
- * (SEMANTICS 4.7). core/second_opinion.h has the states; this file carries them out.
+ * (SEMANTICS 4.7). core/outage/second_opinion.h has the states; this file carries them out.
  *
  * A refused message is stored with the mark `refused`, uncounted. While it has the mark it waits in
  * the store without a due time, and its number stands in queue->refused; a restart finds it when it

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "core/cap.h"
+#include "core/outage/cap.h"
 #include "core/lifecycle.h"
 #include "engine/features/tracing.h"
 #include "engine/feature.h"

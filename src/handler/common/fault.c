@@ -2,7 +2,7 @@
 #include "handler/common/fault.h"
 
 #include "base/instant.h"
-#include "core/trace.h"
+#include "core/trace/trace.h"
 #include "handler/common/foreign_text.h"
 
 static struct bytes text_of(struct json object, const char *name, struct arena *arena) {

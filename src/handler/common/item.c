@@ -1,7 +1,7 @@
 /* item: see the header. */
 #include "handler/common/item.h"
 
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 
 void item_put(struct json_out *out, const struct call *call) {
     json_open(out, '{');

@@ -6,7 +6,7 @@
 
 #include "base/instant.h"
 #include "base/json.h"
-#include "core/trace.h"
+#include "core/trace/trace.h"
 #include "handler/common/foreign_text.h"
 
 static struct bytes kept(struct buf *text, struct arena *arena) {

@@ -6,7 +6,7 @@
 #include "base/ascii.h"
 #include "base/json.h"
 #include "core/outcome.h"
-#include "core/trace.h"
+#include "core/trace/trace.h"
 #include "handler/http/retry_after.h"
 #include "handler/common/foreign_text.h"
 

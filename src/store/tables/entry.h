@@ -6,7 +6,7 @@
 #include "base/heap.h"
 #include "base/list.h"
 #include "base/map.h"
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 #include "store/tables/blob.h"
 #include "store/tables/name_table.h"
 

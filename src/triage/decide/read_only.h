@@ -4,7 +4,7 @@
 #define TRIAGE_DECIDE_READ_ONLY_H
 
 #include "base/status.h"
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 
 /* CONFLICT: the letter is read-only, with the remedy. `id` is the id in the request. */
 enum status read_only_refuse(const struct envelope *envelope, struct bytes id, struct err *err);

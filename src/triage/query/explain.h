@@ -4,8 +4,8 @@
 #define TRIAGE_QUERY_EXPLAIN_H
 
 #include "base/buf.h"
-#include "core/breaker.h"
-#include "core/envelope.h"
+#include "core/outage/breaker.h"
+#include "core/envelope/envelope.h"
 #include "core/policy.h"
 
 /* The present state of the queue, which may be what a message waits for. */

@@ -3,7 +3,7 @@
 #define TRIAGE_QUERY_EXPLAIN_STEP_H
 
 #include "base/buf.h"
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 #include "core/policy.h"
 
 enum { EXPLAIN_MESSAGE_MAX = 200 }; /* bytes of an error message in a sentence */

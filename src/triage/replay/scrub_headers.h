@@ -4,7 +4,7 @@
 #define TRIAGE_REPLAY_SCRUB_HEADERS_H
 
 #include "base/arena.h"
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 
 /* Whether the name alone marks a diagnostic header. */
 bool strip_is_diagnostic(struct bytes header);

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/rng.h"
-#include "core/breaker.h"
+#include "core/outage/breaker.h"
 
 enum { SEEDS = 200, STEPS = 600 };
 

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/rng.h"
-#include "core/budget.h"
+#include "core/outage/budget.h"
 
 enum { SEEDS = 40, STEPS = 4000, WINDOW_MS = 10000, MEMORY_MS = 600 * 1000 };
 

@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "core/connection_log.h"
+#include "core/outage/connection_log.h"
 
 static struct mono at(int64_t ms) {
     return (struct mono){ms};

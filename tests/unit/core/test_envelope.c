@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "core/envelope_fields.h"
+#include "core/envelope/envelope_fields.h"
 #include "core/fingerprint.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "test.h"
 
 #include "base/rng.h"
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 
 enum { TEXT_MAX = 1 << 20 };
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "core/preset.h"
+#include "core/presets/preset.h"
 #include "core/words.h"
 
 enum { TABLE_MAX = 1 << 16 };

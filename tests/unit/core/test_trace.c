@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "core/trace.h"
+#include "core/trace/trace.h"
 
 enum { FIXTURE_MAX = 64 * 1024 };
 

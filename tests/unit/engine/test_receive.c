@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "fake_broker.h"
-#include "core/cap.h"
+#include "core/outage/cap.h"
 #include "lease_rig.h"
 
 static struct rig *rig_of(struct rig_options options) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fake_broker.h"
-#include "core/cap.h"
+#include "core/outage/cap.h"
 
 static struct rig *rig_capped(uint64_t cap) {
     struct rig *rig = rig_new((struct rig_options){0});

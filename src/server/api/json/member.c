@@ -5,7 +5,7 @@
 #include "base/base64.h"
 #include "base/http_field.h"
 #include "base/suggest.h"
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 #include "server/api/json/push.h"
 
 enum { QUOTE_MAX = 64 }; /* bytes of a name in an error */

@@ -7,7 +7,7 @@
 
 #include "base/map.h"
 #include "base/rng.h"
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 
 enum {
     PUSH_LINES_MAX = 50000, /* lines of one NDJSON request, blank ones included */

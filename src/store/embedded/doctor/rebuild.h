@@ -6,7 +6,7 @@
 #ifndef STORE_EMBEDDED_DOCTOR_REBUILD_H
 #define STORE_EMBEDDED_DOCTOR_REBUILD_H
 
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 #include "store/embedded/doctor/doctor.h"
 #include "store/embedded/pages/pack.h"
 

@@ -7,7 +7,7 @@
 #define STORE_EMBEDDED_SQLITE_ERROR_TEXTS_H
 
 #include "base/map.h"
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 #include "store/embedded/sqlite/database.h"
 
 struct error_texts {

@@ -14,7 +14,7 @@
 
 #include <sqlite3.h>
 
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 #include "port/letters.h"
 
 /* name, first bit, bits */

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "core/envelope.h"
+#include "core/envelope/envelope.h"
 #include "store/tables/mark.h"
 #include "store/embedded/sqlite/database.h"
 #include "store/embedded/sqlite/error_texts.h"

@@ -2,7 +2,7 @@
 #include "triage/adopt/formats/convention_reason.h"
 
 #include "base/ascii.h"
-#include "core/preset.h"
+#include "core/presets/preset.h"
 
 enum { REASON_MAX = 128 };
 

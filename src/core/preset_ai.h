@@ -1,9 +1,0 @@
-/* preset_ai: the preset ai-api, which ends with the rows of http. */
-#ifndef CORE_PRESET_AI_H
-#define CORE_PRESET_AI_H
-
-#include "core/rule.h"
-
-const struct rule *preset_ai(size_t *count);
-
-#endif
