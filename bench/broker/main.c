@@ -12,7 +12,7 @@
 
 #include "alone.h"
 #include "broker/sources.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "engine/engine.h"
 #include "handler/callback/callback.h"
 #include "store/disk_posix.h"

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "broker/sources.h"
-#include "base/json_member.h"
+#include "base/json/json_member.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "broker/registry.h"
 
 enum { NEWS_MAX = 2048, TEXTS_CHUNK = 1024 };

@@ -5,7 +5,7 @@
 
 #include "app/alarm_sample.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 
 enum { TIMEOUT_MS = 10 * 1000 };
 

@@ -4,7 +4,7 @@
 
 #include "triage/alerts/alert_escalations.h"
 #include "app/alarm_motion.h"
-#include "base/map.h"
+#include "base/containers/map.h"
 #include "engine/engine.h"
 #include "triage/alerts/alert.h"
 #include "triage/triage.h"

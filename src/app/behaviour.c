@@ -1,6 +1,6 @@
 #include "app/behaviour.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/log.h"
 
 enum { CHUNK = 1024, NOTE_MAX = 256, LINES_MAX = 64 * 1024 };

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "app/bench_letters.h"
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "port/clock.h"
 
 enum { LETTERS_A_MS = 128, POLL_NS = 5 * 1000 * 1000 };

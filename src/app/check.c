@@ -10,7 +10,7 @@
 #include "app/local_verbs.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "broker/common/url.h"
 #include "cli/command.h"
 

@@ -6,7 +6,7 @@
 
 #include "config/config.h"
 #include "app/local_verbs.h"
-#include "base/json_member.h"
+#include "base/json/json_member.h"
 #include "cli/command.h"
 #include "port/clock.h"
 #include "store/disk_posix.h"

@@ -5,7 +5,7 @@
 #include "config/config_triage.h"
 #include "config/config_triage_rules.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 
 struct maintenance {
     struct maintenance_options options;

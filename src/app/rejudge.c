@@ -3,7 +3,7 @@
 #include <semaphore.h>
 #include <stdlib.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 #include "engine/facts.h"
 #include "jq/jq_pool.h"

@@ -7,7 +7,7 @@
 
 #include "app/origins.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "triage/replay/replay_blocked.h"
 
 static_assert((int)REPLAY_VERSIONS_MAX == (int)VERSIONS_MAX, "as many as the engine knows");

@@ -20,7 +20,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "broker/registry.h"
 #include "handler/exec/exec.h"
 #include "handler/http/http.h"

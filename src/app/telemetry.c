@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "telemetry/exporter.h"
 
 enum { TIMEOUT_MS = 10 * 1000, URL_MAX = 8 << 10 };

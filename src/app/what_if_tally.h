@@ -3,9 +3,9 @@
 #define APP_WHAT_IF_TALLY_H
 
 #include "base/arena.h"
-#include "base/json.h"
-#include "base/list.h"
-#include "base/map.h"
+#include "base/json/json.h"
+#include "base/containers/list.h"
+#include "base/containers/map.h"
 #include "cli/cli.h"
 #include "core/decide.h"
 #include "core/envelope/envelope.h"

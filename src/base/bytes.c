@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "base/memory.h"
 
 struct bytes bytes_of(const char *text) {

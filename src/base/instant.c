@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 enum { MS_PER_DAY = 86400000 };
 

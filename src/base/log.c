@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/instant.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum {
     LOG_TEXT_MAX = 2048, /* of a message */

@@ -6,7 +6,7 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
-#include "base/traceparent.h"
+#include "base/text/traceparent.h"
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 enum log_format { LOG_TEXT, LOG_JSON };

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/mailbox.h"
-#include "base/suggest.h"
+#include "base/thread/mailbox.h"
+#include "base/text/suggest.h"
 #include "broker/common/url.h"
 #include "broker/registry.h"
 

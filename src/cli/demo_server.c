@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/child.h"
-#include "base/folder.h"
+#include "base/thread/child.h"
+#include "base/tempdir.h"
 #include "base/memory.h"
 
 #define LISTENS "listens on "

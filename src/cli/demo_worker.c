@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "cli/client.h"
 #include "cli/view/field.h"
 #include "cli/path.h"

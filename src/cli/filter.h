@@ -3,7 +3,7 @@
 #ifndef CLI_FILTER_H
 #define CLI_FILTER_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "cli/options.h"
 
 /* Options that narrow a list. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 
 enum { NAMES_MAX = 64 };
 

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 void path_init(struct path *path, const char *start) {
     *path = (struct path){0};

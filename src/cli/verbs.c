@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 #include "cli/commands/cmd.h"
 
 enum { NAMES_MAX = 64 };

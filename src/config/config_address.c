@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 static bool host_char(char c) {
     return ascii_is_alnum(c) || c == '.' || c == '-' || c == '_';

@@ -1,7 +1,7 @@
 #include "config/config_headers.h"
 
 #include "config/config_value.h"
-#include "base/http_field.h"
+#include "base/text/http_field.h"
 #include "base/percent.h"
 
 static bool read_header(struct config_reader *reader, const struct config_node *node,

@@ -5,7 +5,7 @@
 #include <assert.h>
 
 #include "config/config_tree.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum { YAML_MAX = 64 << 20, CHUNK = 64 << 10 };
 

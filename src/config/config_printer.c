@@ -6,8 +6,8 @@
 #include "config/config_env.h"
 #include "config/config_tables.h"
 #include "config/config_value.h"
-#include "base/ascii.h"
-#include "base/json.h"
+#include "base/text/ascii.h"
+#include "base/json/json.h"
 #include "broker/common/url.h"
 
 enum { SHOWN_MAX = 16 << 20, COMPARED_MAX = 256 << 20 };

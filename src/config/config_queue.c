@@ -12,7 +12,7 @@
 #include "config/config_triage.h"
 #include "config/config_value.h"
 #include "broker/sources.h"
-#include "base/json_path.h"
+#include "base/json/json_path.h"
 #include "core/comeback.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 
 enum { TEXT_MAX = 1024, FIELDS_MAX = 32 };
 

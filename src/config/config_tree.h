@@ -7,7 +7,7 @@
 #define CONFIG_CONFIG_TREE_H
 
 #include "config/config_mistake.h"
-#include "base/map.h"
+#include "base/containers/map.h"
 
 enum config_node_kind { CONFIG_NOTHING, CONFIG_SCALAR, CONFIG_LIST, CONFIG_MAPPING };
 

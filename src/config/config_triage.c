@@ -4,7 +4,7 @@
 #include "config/config_handler.h"
 #include "config/config_printer.h"
 #include "config/config_value.h"
-#include "base/json_path.h"
+#include "base/json/json_path.h"
 
 #define FRESH_MOST_MS (3650LL * 24 * 3600 * 1000)
 #define LAG_MOST      1000000000000LL

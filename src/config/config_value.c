@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "config/config_address.h"
 #include "config/config_env.h"
 #include "config/config_printer.h"

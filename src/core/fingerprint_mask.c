@@ -2,7 +2,7 @@
  *
  * Every shape is bounded in length or consumes what it examined, so the work is linear in the text.
  * Changing the masks changes stored fingerprints: raise FINGERPRINT_VERSION. */
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "core/fingerprint.h"
 
 #include <string.h>

@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 #include "base/body_memory.h"
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "core/envelope/envelope.h"
 
 struct message {

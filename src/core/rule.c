@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "core/presets/told_status.h"
 
 void rule_facts_set(struct rule_facts *facts, size_t rule_index) {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/facts.h"
 #include "engine/rule_jq.h"
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/list.h"
-#include "base/map.h"
+#include "base/containers/list.h"
+#include "base/containers/map.h"
 #include "base/memory.h"
 
 /* The file: a header of one slot's size, then slots.

@@ -7,7 +7,7 @@
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
-#include "base/mailbox.h"
+#include "base/thread/mailbox.h"
 #include "core/outage/breaker.h"
 #include "core/outage/flood.h"
 #include "core/policy.h"

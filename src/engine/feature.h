@@ -12,7 +12,7 @@
 #ifndef ENGINE_FEATURE_H
 #define ENGINE_FEATURE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/state.h"
 
 struct engine_feature {

@@ -2,9 +2,9 @@
  * here is durable yet; commit.c sees to that. */
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/log.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "core/lifecycle.h"
 #include "engine/feature.h"
 #include "engine/receive.h"

@@ -1,5 +1,5 @@
 /* What people want to see happen, as it happens. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "core/lifecycle.h"
 #include "engine/features/tracing.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "core/lifecycle.h"
 #include "core/pointer.h"
 #include "engine/features/origin.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 
 #define SOURCE_ID_HEADER BYTES("Impound-Source-Id")
 

@@ -8,11 +8,11 @@
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
 
-#include "base/heap.h"
+#include "base/containers/heap.h"
 #include "base/log.h"
-#include "base/traceparent.h"
-#include "base/list.h"
-#include "base/map.h"
+#include "base/text/traceparent.h"
+#include "base/containers/list.h"
+#include "base/containers/map.h"
 #include "core/outage/budget.h"
 #include "core/outage/connection_log.h"
 #include "core/decide.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/ascii.h"
-#include "base/json.h"
+#include "base/text/ascii.h"
+#include "base/json/json.h"
 #include "jq/jq_number.h"
 #include "jq/jq_prelude.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 enum {
     PLAIN_DIGITS = DBL_DIG,            /* digits that a double always preserves … */

@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "base/instant.h"
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "jq/jq_seat.h"
 #include "jq/jq_wire.h"
 

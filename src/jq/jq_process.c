@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/child.h"
+#include "base/thread/child.h"
 
 enum { EXIT_NOT_RUN = 127 };
 

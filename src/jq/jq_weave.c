@@ -2,7 +2,7 @@
  * both are equal. */
 #include "jq/jq_weave.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* A value before and after, and its text in the input. */
 struct strand {

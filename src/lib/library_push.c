@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lib/library_worker.h"
-#include "base/http_field.h"
+#include "base/text/http_field.h"
 #include "server/api/json/member.h"
 #include "server/api/json/push.h"
 

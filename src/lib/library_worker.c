@@ -11,7 +11,7 @@
 #include "broker/sources.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "broker/builtin/builtin.h"
 #include "jq/jq_pool.h"
 #include "store/disk_posix.h"

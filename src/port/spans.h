@@ -3,7 +3,7 @@
 #define PORT_SPANS_H
 
 #include "base/instant.h"
-#include "base/traceparent.h"
+#include "base/text/traceparent.h"
 
 /* Attributes that brokers' coordinates become. */
 #define SPANS_DESTINATION "messaging.destination.name"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "port/clock.h"
 
 enum { PATH_MOST = 4096 };

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "base/log.h"
-#include "base/mailbox.h"
+#include "base/thread/mailbox.h"
 #include "base/memory.h"
 #include "core/backoff.h"
 

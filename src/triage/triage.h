@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "base/rng.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "core/note_space.h"
 #include "port/clock.h"
 #include "port/jq.h"

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
-#include "base/mailbox.h"
+#include "base/json/json.h"
+#include "base/thread/mailbox.h"
 #include "broker_subject.h"
 #include "port/clock.h"
 

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/folder.h"
+#include "base/tempdir.h"
 
 enum { START_LOOK_US = 10000 };
 

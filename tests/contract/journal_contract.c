@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/folder.h"
+#include "base/tempdir.h"
 #include "store/disk_posix.h"
 #include "store/memory/journal_memory.h"
 #include "store/embedded/journal/journal_embedded.h"

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "base/folder.h"
+#include "base/tempdir.h"
 #include "store/disk_posix.h"
 #include "store/fake_store.h"
 #include "store/embedded/sqlite_store.h"

@@ -1,8 +1,8 @@
 /* fuzz_base64: what is written is read back, and what was read stands in the alphabet. */
 #include "fuzz.h"
 
-#include "base/base64.h"
-#include "base/json.h"
+#include "base/text/base64.h"
+#include "base/json/json.h"
 
 enum { QUOTES = 2 };
 

@@ -2,7 +2,7 @@
  * nothing more (numbers have one spelling then); any program is marked without harm. */
 #include "fuzz.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "jq/jq_exact.h"
 
 enum { OUT_MAX = 16 << 20 };

@@ -3,7 +3,7 @@
 
 #include "config/config.h"
 #include "config/config_headers.h"
-#include "base/http_field.h"
+#include "base/text/http_field.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct arena arena;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "oracle.h"
 
 /* Our own limit is the depth of nesting. A text that jansson gives up on may be either. */

@@ -1,7 +1,7 @@
 /* A path on the first line, a JSON value behind it: what is found is a value inside that text. */
 #include "fuzz.h"
 
-#include "base/json_path.h"
+#include "base/json/json_path.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct bytes text = fuzz_text(data, size);

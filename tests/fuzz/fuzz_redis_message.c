@@ -2,7 +2,7 @@
  */
 #include "fuzz.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "broker/redis/redis_message.h"
 #include "broker/common/url.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/traceparent.h"
+#include "base/text/traceparent.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const struct traceparent none;

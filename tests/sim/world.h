@@ -7,7 +7,7 @@
 #define SIM_WORLD_H
 
 #include "base/arena.h"
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "base/rng.h"
 #include "core/note_space.h"
 #include "engine/engine.h"

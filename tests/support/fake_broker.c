@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "base/memory.h"
 
 enum { HEADERS_CHUNK = 256 };

@@ -1,6 +1,6 @@
 #include "broker/builtin/builtin.h"
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "base/memory.h"
 
 struct builtin {

@@ -10,8 +10,8 @@
 
 #include <pthread.h>
 
-#include "base/list.h"
-#include "base/map.h"
+#include "base/containers/list.h"
+#include "base/containers/map.h"
 #include "core/message.h"
 
 enum { RETURNS_MAX = 16384 };

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
-#include "base/mailbox.h"
+#include "base/thread/mailbox.h"
 #include "port/sink.h"
 
 enum { SINK_THREAD_BATCH_MAX = 64 };

@@ -1,6 +1,6 @@
 #include "broker/common/source_thread.h"
 
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "broker/common/url.h"
 
 static struct source_thread *thread_of(struct broker *broker) {

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
-#include "base/bell.h"
+#include "base/thread/wakeup.h"
 #include "broker/common/connection_state.h"
 #include "broker/common/inflight.h"
 

@@ -1,7 +1,7 @@
 #include "broker/common/url.h"
 
-#include "base/ascii.h"
-#include "base/json_path.h"
+#include "base/text/ascii.h"
+#include "base/json/json_path.h"
 
 /* Cuts the text before `mark`, and the mark, off the front of *rest. False: there is no mark, and
  * all of *rest was cut. */

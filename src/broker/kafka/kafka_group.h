@@ -15,7 +15,7 @@
 #ifndef BROKER_KAFKA_GROUP_H
 #define BROKER_KAFKA_GROUP_H
 
-#include "base/mailbox.h"
+#include "base/thread/mailbox.h"
 #include "broker/common/connection_state.h"
 #include "broker/kafka/pointer_queue.h"
 #include "broker/kafka/kafka_follow.h"

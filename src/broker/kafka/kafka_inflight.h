@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "broker/kafka/offset_tracker.h"
 #include "core/message.h"
 

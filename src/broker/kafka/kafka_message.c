@@ -1,7 +1,7 @@
 #include "broker/kafka/kafka_message.h"
 
-#include "base/json.h"
-#include "base/content.h"
+#include "base/json/json.h"
+#include "base/text/content.h"
 
 enum {
     OFFSET_MAX = 24,

@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "base/memory.h"
 #include "broker/kafka/pointer_queue.h"
 #include "broker/kafka/kafka_follow.h"

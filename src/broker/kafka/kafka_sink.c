@@ -6,8 +6,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/json.h"
-#include "base/list.h"
+#include "base/json/json.h"
+#include "base/containers/list.h"
 #include "base/memory.h"
 #include "broker/common/connection_state.h"
 #include "broker/common/sink_thread.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "broker/kafka/kafka_group.h"
 
 struct kafka_source {

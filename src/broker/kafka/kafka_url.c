@@ -1,6 +1,6 @@
 #include "broker/kafka/kafka_url.h"
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "base/instant.h"
 
 /* ---- parameters ---- */

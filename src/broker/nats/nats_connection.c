@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nudge.h"
+#include "base/thread/interrupt_timer.h"
 
 enum {
     SERVER_TEXT_MAX = 512,

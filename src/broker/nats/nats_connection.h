@@ -6,8 +6,8 @@
 #include <nats/nats.h>
 #include <stdatomic.h>
 
-#include "base/json.h"
-#include "base/bell.h"
+#include "base/json/json.h"
+#include "base/thread/wakeup.h"
 #include "broker/nats/nats_url.h"
 
 enum {

@@ -3,7 +3,7 @@
 #ifndef BROKER_NATS_CONSUMER_H
 #define BROKER_NATS_CONSUMER_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 struct nats_consumer {
     int64_t pending;        /* messages that were not delivered yet */

@@ -1,6 +1,6 @@
 #include "broker/nats/nats_message.h"
 
-#include "base/content.h"
+#include "base/text/content.h"
 #include "broker/nats/nats_ack.h"
 #include "broker/nats/nats_headers.h"
 #include "broker/nats/nats_coordinates.h"

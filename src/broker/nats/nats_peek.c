@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "base/memory.h"
 #include "broker/nats/nats_stored.h"
 #include "broker/nats/nats_coordinates.h"

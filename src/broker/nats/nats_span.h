@@ -2,7 +2,7 @@
 #ifndef BROKER_NATS_SPAN_H
 #define BROKER_NATS_SPAN_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 struct nats_span {
     uint64_t next, last; /* sequences; next > last: there is nothing (more) */

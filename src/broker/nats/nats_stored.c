@@ -1,7 +1,7 @@
 #include "broker/nats/nats_stored.h"
 
-#include "base/base64.h"
-#include "base/content.h"
+#include "base/text/base64.h"
+#include "base/text/content.h"
 #include "broker/nats/nats_headers.h"
 
 enum { DATA_MAX = 128 * 1024 * 1024 }; /* more than a server can be configured to accept */

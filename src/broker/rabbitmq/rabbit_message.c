@@ -1,7 +1,7 @@
 #include "broker/rabbitmq/rabbit_message.h"
 
-#include "base/content.h"
-#include "base/uuid.h"
+#include "base/text/content.h"
+#include "base/text/uuid.h"
 #include "broker/rabbitmq/rabbit_connection.h"
 #include "broker/rabbitmq/rabbit_properties.h"
 #include "broker/rabbitmq/rabbit_table.h"

@@ -14,8 +14,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/base64.h"
-#include "base/list.h"
+#include "base/text/base64.h"
+#include "base/containers/list.h"
 #include "base/memory.h"
 #include "broker/common/connection_state.h"
 #include "broker/common/sink_thread.h"

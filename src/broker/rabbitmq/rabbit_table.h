@@ -4,7 +4,7 @@
 
 #include <amqp.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum { RABBIT_TABLE_DEPTH_MAX = 32 }; /* nesting of tables; deeper ones are null */
 

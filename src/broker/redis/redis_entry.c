@@ -1,7 +1,7 @@
 #include "broker/redis/redis_entry.h"
 
-#include "base/base64.h"
-#include "base/json.h"
+#include "base/text/base64.h"
+#include "base/json/json.h"
 #include "broker/redis/redis_mark.h"
 #include "broker/redis/redis_message.h"
 

@@ -11,8 +11,8 @@
 
 #include <pthread.h>
 
-#include "base/list.h"
-#include "base/map.h"
+#include "base/containers/list.h"
+#include "base/containers/map.h"
 #include "broker/common/ahead.h"
 
 struct redis_item {

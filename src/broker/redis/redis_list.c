@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 #include "broker/redis/redis_mark.h"
 #include "broker/redis/redis_message.h"
 #include "broker/redis/redis_reply.h"

@@ -1,8 +1,8 @@
 #include "broker/redis/redis_message.h"
 
-#include "base/base64.h"
-#include "base/content.h"
-#include "base/json.h"
+#include "base/text/base64.h"
+#include "base/text/content.h"
+#include "base/json/json.h"
 #include "broker/redis/redis_mark.h"
 #include "broker/common/url.h"
 #include "core/comeback.h"

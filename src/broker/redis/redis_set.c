@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "broker/redis/redis_message.h"
 #include "broker/redis/redis_reply.h"
 #include "broker/redis/redis_shape.h"

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <curl/curl.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "cli/command.h"
 
 enum { TEXT_MAX = 4096 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/instant.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define JSON_TYPE "application/json"
 #define TEXT_TYPE "text/plain"

@@ -2,7 +2,7 @@
 #ifndef CLI_VIEW_FIELD_H
 #define CLI_VIEW_FIELD_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* The member at a path such as "message.queue"; JSON null if there is none. */
 struct json field_at(struct json object, const char *path);

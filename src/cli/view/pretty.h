@@ -2,7 +2,7 @@
 #ifndef CLI_VIEW_PRETTY_H
 #define CLI_VIEW_PRETTY_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* Appends at most `lines` lines with that indent; the last one says how much is left out. Numbers
  * and strings are unchanged, except that they are made safe for a terminal. */

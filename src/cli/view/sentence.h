@@ -3,7 +3,7 @@
 #define CLI_VIEW_SENTENCE_H
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* Appends the template with each "{path}" replaced by that member of the object (field_text), made
  * safe for a terminal (text_put): "replay {id} is {state}". A missing member is empty. */

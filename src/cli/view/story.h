@@ -2,7 +2,7 @@
 #ifndef CLI_VIEW_STORY_H
 #define CLI_VIEW_STORY_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "cli/cli.h"
 
 enum { STORY_INDENT = 2 }; /* for lines under a title */

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/instant.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "core/outcome.h"
 #include "core/rule.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 #include "core/envelope/envelope_fields.h"
 #include "core/fingerprint.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "core/trace/trace_language.h"
 
 static const struct trace_language *const languages[] = {&trace_python, &trace_java, &trace_node,

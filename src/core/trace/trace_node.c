@@ -1,6 +1,6 @@
 /* trace_node: "at function (file:line:column)" or "at file:line:column". The source excerpt that
  * Node prints above the headline is skipped. */
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "core/trace/trace_at.h"
 
 static const struct bytes foreign[] = {BYTES("node:"), BYTES("node_modules/"), BYTES("internal/"),

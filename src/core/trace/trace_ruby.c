@@ -1,7 +1,7 @@
 /* trace_ruby: "file.rb:3:in `m': message (Type)" with "from file.rb:7:in `n'" lines under it, or,
  * as Ruby 2.5 to 2.7 print to a terminal, "1: from …" lines above it. Causes are printed last, so
  * that the last one read is the innermost. */
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "core/trace/trace_language.h"
 
 static const struct bytes foreign[] = {BYTES("/gems/"), BYTES("/lib/ruby/"), BYTES("<internal:")};

@@ -4,7 +4,7 @@
 #ifndef ENGINE_FLOOD_GUARD_H
 #define ENGINE_FLOOD_GUARD_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/state.h"
 
 /* The attempt was judged, and its envelope says so; it may halt the queue. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_path.h"
+#include "base/json/json_path.h"
 #include "base/memory.h"
 #include "base/steady.h"
 #include "engine/features/reply.h"

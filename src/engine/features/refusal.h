@@ -10,7 +10,7 @@
 #ifndef ENGINE_REFUSAL_H
 #define ENGINE_REFUSAL_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/state.h"
 
 /* The hand-over ended: what it says about a check that is under way. */

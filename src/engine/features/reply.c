@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/steady.h"
 #include "engine/publish.h"
 #include "engine/feature.h"

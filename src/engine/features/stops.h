@@ -7,7 +7,7 @@
 #ifndef ENGINE_STOPS_H
 #define ENGINE_STOPS_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/state.h"
 
 void stops_note(struct queue *queue); /* it stops now */

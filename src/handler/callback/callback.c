@@ -6,10 +6,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/list.h"
-#include "base/map.h"
+#include "base/containers/list.h"
+#include "base/containers/map.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 
 /*   start ─▶ waiting ─▶ inside the function ─▶ detached (on no thread)
  *               ▲              │                   │     │

@@ -3,7 +3,7 @@
 #define HANDLER_COMMON_BATCH_ANSWER_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "handler/common/task.h"
 
 /* Reads {"batchItemFailures":[{"itemIdentifier":"<id>", …}]}: `items` gets one outcome for each

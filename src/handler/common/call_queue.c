@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "base/memory.h"
 
 void desk_init(struct desk *desk, void (*wake)(void *arg), void *arg) {

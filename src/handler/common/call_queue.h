@@ -10,8 +10,8 @@
 
 #include <stdatomic.h>
 
-#include "base/mailbox.h"
-#include "base/map.h"
+#include "base/thread/mailbox.h"
+#include "base/containers/map.h"
 #include "handler/common/task.h"
 
 enum desk_wish {

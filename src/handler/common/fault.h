@@ -4,7 +4,7 @@
 #define HANDLER_COMMON_FAULT_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "core/outcome.h"
 
 enum { FAULT_STATUS_MIN = 100, FAULT_STATUS_MAX = 599 };

@@ -7,7 +7,7 @@
 #ifndef HANDLER_COMMON_ITEM_H
 #define HANDLER_COMMON_ITEM_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "port/handler.h"
 
 enum { ITEM_TEXT_MAX = 512 << 20 }; /* bytes of one text with all its items */

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/child.h"
+#include "base/thread/child.h"
 
 enum { EXEC_CHILD_EXIT = 127 }; /* exit status if exec failed; never reported */
 

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base64.h"
-#include "base/http_field.h"
+#include "base/text/base64.h"
+#include "base/text/http_field.h"
 #include "base/memory.h"
-#include "base/traceparent.h"
+#include "base/text/traceparent.h"
 
 static const char *const own_names[] = {
     "IMPOUND_MESSAGE_ID=", "IMPOUND_QUEUE=",    "IMPOUND_KEY=",       "IMPOUND_ATTEMPT=",

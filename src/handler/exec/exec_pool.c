@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 
 enum {
     EXEC_EVENTS_MAX = 256, /* handled at a time */

@@ -7,7 +7,7 @@
 #ifndef HANDLER_EXEC_EXEC_POOL_H
 #define HANDLER_EXEC_EXEC_POOL_H
 
-#include "base/heap.h"
+#include "base/containers/heap.h"
 #include "handler/common/call_queue.h"
 #include "handler/exec/exec.h"
 #include "handler/exec/exec_env.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/instant.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "core/trace/trace.h"
 #include "handler/common/foreign_text.h"
 

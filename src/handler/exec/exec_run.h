@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "handler/exec/exec_child.h"
 #include "handler/exec/exec_report.h"
 #include "handler/exec/exec_strays.h"

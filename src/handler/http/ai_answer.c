@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "core/outcome.h"
 #include "handler/common/foreign_text.h"
 

@@ -14,10 +14,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/heap.h"
-#include "base/list.h"
+#include "base/containers/heap.h"
+#include "base/containers/list.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "handler/common/call_queue.h"
 #include "handler/http/http_answer.h"
 #include "handler/http/http_request.h"

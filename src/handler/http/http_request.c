@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "base/base64.h"
-#include "base/http_field.h"
+#include "base/text/base64.h"
+#include "base/text/http_field.h"
 #include "handler/http/header_value.h"
 #include "handler/common/item.h"
 

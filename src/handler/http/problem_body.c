@@ -3,8 +3,8 @@
  * looks the names up in three tables; inner objects take precedence. */
 #include "handler/http/problem_body.h"
 
-#include "base/ascii.h"
-#include "base/json.h"
+#include "base/text/ascii.h"
+#include "base/json/json.h"
 #include "core/outcome.h"
 #include "core/trace/trace.h"
 #include "handler/http/retry_after.h"

@@ -1,7 +1,7 @@
 /* retry_after: parsers of delays. See the header. */
 #include "handler/http/retry_after.h"
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 
 enum {
     FRACTION_DIGITS_MAX = 9,        /* further digits are dropped */

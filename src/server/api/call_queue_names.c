@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/json_member.h"
+#include "base/json/json_member.h"
 #include "server/api/json/member.h"
 #include "server/http/request.h"
 #include "triage/decide/queue_move.h"

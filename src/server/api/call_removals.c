@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <pthread.h>
 
-#include "base/json_member.h"
+#include "base/json/json_member.h"
 #include "server/api/json/decision_order.h"
 #include "server/api/json/view_json.h"
 #include "server/api/name_check.h"

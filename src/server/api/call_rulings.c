@@ -1,7 +1,7 @@
 /* POST /v1/letters/{id}/resolve, /discard, /escalate, /compensate, and the same in bulk. */
 #include "server/api/call.h"
 
-#include "base/json_member.h"
+#include "base/json/json_member.h"
 #include "server/api/json/decision_order.h"
 #include "server/api/json/view_json.h"
 #include "triage/decide/decision.h"

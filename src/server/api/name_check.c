@@ -1,6 +1,6 @@
 #include "server/api/name_check.h"
 
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 #include "server/api/json/view_json.h"
 
 static bool is_among(struct bytes name, const struct bytes *names, size_t count) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 
 struct known_queue {
     char *name;

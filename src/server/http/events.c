@@ -8,10 +8,10 @@
 #include <time.h>
 
 #include "base/buf.h"
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "server/http/loop.h"
 
 enum { EVENTS_BLOCK = 4096 };

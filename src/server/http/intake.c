@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/http_field.h"
+#include "base/text/http_field.h"
 #include "base/memory.h"
 #include "base/percent.h"
 #include "server/http/loop.h"

@@ -12,9 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/bell.h"
+#include "base/thread/wakeup.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 
 enum {
     LISTENER_BACKLOG = 1024,

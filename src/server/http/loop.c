@@ -6,10 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/bell.h"
-#include "base/list.h"
+#include "base/thread/wakeup.h"
+#include "base/containers/list.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 
 struct loop_arrival {
     struct list link;

@@ -2,7 +2,7 @@
 #ifndef SERVER_PROBLEM_JSON_H
 #define SERVER_PROBLEM_JSON_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define PROBLEM_JSON_TYPE "application/problem+json"
 

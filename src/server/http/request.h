@@ -9,8 +9,8 @@
 #ifndef SERVER_REQUEST_H
 #define SERVER_REQUEST_H
 
-#include "base/json.h"
-#include "base/list.h"
+#include "base/json/json.h"
+#include "base/containers/list.h"
 #include "server/dashboard/asset.h"
 #include "server/http/route.h"
 #include "server/server_state.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/lifecycle.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "store/tables/stored_message.h"

@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "store/cluster_alone.h"
 #include "store/embedded/sqlite/row_builder.h"
 #include "store/embedded/sqlite/fold.h"

@@ -14,7 +14,7 @@
 
 #include <pthread.h>
 
-#include "base/complaint.h"
+#include "base/log_throttle.h"
 #include "port/cluster.h"
 #include "port/journal.h"
 #include "store/tables/commit_batch.h"

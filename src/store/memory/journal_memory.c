@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "base/memory.h"
 
 enum { MEMORY_GROUP_BYTES_MAX = 32 << 20 };

@@ -3,9 +3,9 @@
 #ifndef STORE_TABLES_ENTRY_H
 #define STORE_TABLES_ENTRY_H
 
-#include "base/heap.h"
-#include "base/list.h"
-#include "base/map.h"
+#include "base/containers/heap.h"
+#include "base/containers/list.h"
+#include "base/containers/map.h"
 #include "core/envelope/envelope.h"
 #include "store/tables/blob.h"
 #include "store/tables/name_table.h"

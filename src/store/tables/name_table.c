@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "base/memory.h"
 
 const struct name *name_table_find(const struct name_table *names, struct bytes text) {

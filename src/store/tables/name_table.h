@@ -4,7 +4,7 @@
 #define STORE_TABLES_NAME_TABLE_H
 
 #include "base/bytes.h"
-#include "base/map.h"
+#include "base/containers/map.h"
 
 struct name {
     struct map_node node;

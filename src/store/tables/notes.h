@@ -7,8 +7,8 @@
 #define STORE_TABLES_NOTES_H
 
 #include "base/arena.h"
-#include "base/list.h"
-#include "base/map.h"
+#include "base/containers/list.h"
+#include "base/containers/map.h"
 #include "port/letters.h"
 #include "store/tables/journal_record.h"
 

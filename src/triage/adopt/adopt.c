@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/json_member.h"
+#include "base/json/json_member.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "triage/adopt/adopt_state.h"

@@ -4,7 +4,7 @@
 #define TRIAGE_ADOPT_HOME_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 struct adopt_home {
     const char *kind;    /* the broker's kind, as in an envelope's source: "kafka" */

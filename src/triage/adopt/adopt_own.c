@@ -4,7 +4,7 @@
  *
  * The message is found by its coordinates, in the queue whose source is its stream. An advisory of
  * another consumer of the same stream is about another death. */
-#include "base/json_path.h"
+#include "base/json/json_path.h"
 #include "triage/adopt/adopt_state.h"
 
 enum { OWN_ID_MAX = 300 };

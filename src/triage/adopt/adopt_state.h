@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/mailbox.h"
-#include "base/map.h"
+#include "base/thread/mailbox.h"
+#include "base/containers/map.h"
 #include "core/comeback.h"
 #include "triage/adopt/adopt.h"
 #include "triage/adopt/adopt_identity.h"

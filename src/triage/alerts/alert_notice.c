@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <math.h>
 
-#include "base/json.h"
-#include "base/json_member.h"
+#include "base/json/json.h"
+#include "base/json/json_member.h"
 
 #define SECONDS_MAX 1e12
 

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/json_member.h"
+#include "base/json/json_member.h"
 #include "base/memory.h"
 #include "triage/alerts/alerts_state.h"
 

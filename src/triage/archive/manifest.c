@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/json_member.h"
+#include "base/json/json_member.h"
 
 void manifest_put(const struct manifest *manifest, struct json_out *json) {
     json_open(json, '{');

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/instant.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define ARCHIVE_SUFFIX  ".ndjson.zst"
 #define MANIFEST_SUFFIX ".manifest.json"

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "triage/archive/frames.h"

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum {
     CHUNK = 16 * 1024,

@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 
 enum { RULES_ARENA_CHUNK = 16 * 1024, LOOKS_PER_KEEP = 10 };
 #define LEAST_MS 1000LL

@@ -1,6 +1,6 @@
 /* arrivals_save: the stored form: {"begun":ms,"categories":[…],"groups":[…]}, each series
  * {"name","total","rings":[[[number,count],…],…]} with its non-empty slots. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "triage/groups/arrivals_state.h"
 
 enum { SCRATCH_CHUNK = 256 };

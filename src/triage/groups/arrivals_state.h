@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
-#include "base/list.h"
-#include "base/map.h"
+#include "base/containers/list.h"
+#include "base/containers/map.h"
 #include "triage/groups/arrivals.h"
 
 #define ARRIVALS_RING_LIST(X)                                                                      \

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/json_member.h"
+#include "base/json/json_member.h"
 #include "core/fingerprint.h"
 #include "triage/groups/arrivals.h"
 #include "triage/query/audit.h"

@@ -1,7 +1,7 @@
 /* group_note: the stored form of a group's note (SPACE_GROUP, by fingerprint). */
 #include <assert.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "core/fingerprint.h"
 #include "triage/groups/group.h"
 

@@ -4,7 +4,7 @@
 #include <pcre2.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "core/classify.h"
 #include "core/fingerprint.h"
 #include "triage/groups/group.h"

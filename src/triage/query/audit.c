@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-#include "base/json_member.h"
+#include "base/json/json_member.h"
 
 enum { ENTRY_MAX = 1 << 20, FILTER_MAX = 64 * 1024, LIST_ARENA_CHUNK = 64 * 1024 };
 

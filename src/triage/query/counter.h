@@ -3,7 +3,7 @@
 #define TRIAGE_QUERY_COUNTER_H
 
 #include "base/arena.h"
-#include "base/map.h"
+#include "base/containers/map.h"
 
 enum { TALLY_NAMES_MAX = 1000 };
 

@@ -2,7 +2,7 @@
 #ifndef TRIAGE_QUERY_DIFF_H
 #define TRIAGE_QUERY_DIFF_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum { DIFF_CHANGES_MAX = 20 };
 

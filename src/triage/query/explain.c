@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json_member.h"
+#include "base/json/json_member.h"
 #include "core/decide.h"
 #include "core/lifecycle.h"
 #include "triage/query/explain_step.h"

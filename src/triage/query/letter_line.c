@@ -4,7 +4,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 #include "core/lifecycle.h"
 
 enum { ID_MAX = 255, ORIGINAL_ARENA_CHUNK = 64 * 1024 };

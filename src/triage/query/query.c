@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 #include "core/fingerprint.h"
 #include "triage/query/jq_filter.h"
 

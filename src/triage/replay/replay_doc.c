@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json_member.h"
+#include "base/json/json_member.h"
 #include "triage/replay/replay_state.h"
 
 enum { DOC_MAX = 16 << 20, RATE_SIZE = 64 };

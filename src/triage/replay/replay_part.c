@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/memory.h"
 
 enum { PART_TEXT_MAX = 16 << 20, PART_ARENA_CHUNK = 64 * 1024, NAME_SIZE = 64 };

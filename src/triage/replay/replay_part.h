@@ -6,7 +6,7 @@
 #ifndef TRIAGE_REPLAY_REPLAY_PART_H
 #define TRIAGE_REPLAY_REPLAY_PART_H
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "triage/replay/replay.h"
 #include "triage/triage.h"
 

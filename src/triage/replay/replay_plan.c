@@ -5,7 +5,7 @@
 #include <semaphore.h>
 #include <stdio.h>
 
-#include "base/json_member.h"
+#include "base/json/json_member.h"
 #include "triage/query/diff.h"
 #include "triage/replay/replay_state.h"
 #include "triage/query/counter.h"

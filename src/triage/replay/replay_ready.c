@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/json_path.h"
+#include "base/json/json.h"
+#include "base/json/json_path.h"
 #include "base/memory.h"
 #include "core/pointer.h"
 #include "triage/replay/replay_state.h"

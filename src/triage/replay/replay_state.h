@@ -9,9 +9,9 @@
 #ifndef TRIAGE_REPLAY_REPLAY_STATE_H
 #define TRIAGE_REPLAY_REPLAY_STATE_H
 
-#include "base/json.h"
-#include "base/mailbox.h"
-#include "base/map.h"
+#include "base/json/json.h"
+#include "base/thread/mailbox.h"
+#include "base/containers/map.h"
 #include "triage/replay/send_rate.h"
 #include "triage/replay/failure_guard.h"
 #include "triage/replay/replay_part.h"

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "base/json_member.h"
+#include "base/json/json_member.h"
 
 enum { READ_ARENA_SIZE = 4096 };
 

@@ -2,7 +2,7 @@
 #ifndef TRIAGE_RULES_RULE_VIEW_H
 #define TRIAGE_RULES_RULE_VIEW_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "core/policy.h"
 
 /* The rule of that name ("orders.rules[1]", "preset:http[3]"); NULL: none at present. The policy

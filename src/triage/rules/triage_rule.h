@@ -3,7 +3,7 @@
 #ifndef TRIAGE_RULES_TRIAGE_RULE_H
 #define TRIAGE_RULES_TRIAGE_RULE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "triage/replay/replay_order.h"
 
 /* Used in the configuration, in the audit log and as a label of impound_triage_total. */

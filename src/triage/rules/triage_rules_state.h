@@ -9,9 +9,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/list.h"
-#include "base/mailbox.h"
-#include "base/map.h"
+#include "base/containers/list.h"
+#include "base/thread/mailbox.h"
+#include "base/containers/map.h"
 #include "triage/rules/triage_rules.h"
 
 enum {

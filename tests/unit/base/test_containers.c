@@ -1,10 +1,10 @@
 #include "test.h"
 
 #include "base/arena.h"
-#include "base/heap.h"
-#include "base/list.h"
-#include "base/mailbox.h"
-#include "base/map.h"
+#include "base/containers/heap.h"
+#include "base/containers/list.h"
+#include "base/thread/mailbox.h"
+#include "base/containers/map.h"
 #include "base/rng.h"
 
 struct item {

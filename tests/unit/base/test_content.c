@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "base/content.h"
+#include "base/text/content.h"
 
 static void a_body_is_what_it_looks_like(void **state) {
     (void)state;

@@ -1,4 +1,4 @@
-#include "base/http_field.h"
+#include "base/text/http_field.h"
 
 #include "test.h"
 

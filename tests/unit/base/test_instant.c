@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "base/instant.h"
-#include "base/uuid.h"
+#include "base/text/uuid.h"
 
 /* Every 25 hours and 1 ms from 1900 to 2200, against the C library. */
 static void times_are_spelled_as_the_calendar_has_them(void **state) {

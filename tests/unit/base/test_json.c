@@ -1,8 +1,8 @@
 #include "test.h"
 
-#include "base/base64.h"
-#include "base/json.h"
-#include "base/json_member.h"
+#include "base/text/base64.h"
+#include "base/json/json.h"
+#include "base/json/json_member.h"
 
 static enum status parse(const char *text, struct json *out) {
     return json_parse(bytes_of(text), out, NULL);

@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "base/json_path.h"
+#include "base/json/json_path.h"
 
 static void paths_lead_to_the_exact_text(void **state) {
     (void)state;

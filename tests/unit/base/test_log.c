@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "test.h"
 
 enum { CAPTURED_MAX = 64 << 10 };

@@ -1,9 +1,9 @@
-#include "base/mailbox.h"
+#include "base/thread/mailbox.h"
 
 #include <time.h>
 
-#include "base/list.h"
-#include "base/thread.h"
+#include "base/containers/list.h"
+#include "base/thread/thread.h"
 #include "test.h"
 
 enum { LETTERS = 20000, SHORT_MS = 20 };

@@ -3,9 +3,9 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/list.h"
-#include "base/mailbox.h"
-#include "base/pool.h"
+#include "base/containers/list.h"
+#include "base/thread/mailbox.h"
+#include "base/thread/pool.h"
 
 enum { SMALL = 100, LARGE = 3000, HUGE_ONE = 100000, MANY = 5000 };
 

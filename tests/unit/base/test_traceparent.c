@@ -1,4 +1,4 @@
-#include "base/traceparent.h"
+#include "base/text/traceparent.h"
 
 #include "test.h"
 

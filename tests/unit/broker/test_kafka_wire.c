@@ -6,7 +6,7 @@
 #include <librdkafka/rdkafka_mock.h>
 #include <pthread.h>
 
-#include "base/mailbox.h"
+#include "base/thread/mailbox.h"
 #include "broker/kafka/kafka_sink.h"
 #include "broker/kafka/kafka_source.h"
 #include "port/clock.h"

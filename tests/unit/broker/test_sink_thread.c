@@ -3,7 +3,7 @@
 
 #include <semaphore.h>
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "test.h"
 
 enum { ITEMS = 200 };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "config/config.h"
-#include "base/folder.h"
+#include "base/tempdir.h"
 
 static struct config *parsed(const char *yaml, const char *path) {
     struct buf mistakes;

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "config/config_json.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 static struct config *parsed(struct bytes yaml) {
     struct buf mistakes;

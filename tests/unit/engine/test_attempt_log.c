@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/folder.h"
+#include "base/tempdir.h"
 #include "engine/attempt_log.h"
 
 enum { SLOT_SIZE = 24, SLOTS_MAX = 1 << 20 };

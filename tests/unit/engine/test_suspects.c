@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "base/folder.h"
+#include "base/tempdir.h"
 
 static char folder[64], path[96];
 

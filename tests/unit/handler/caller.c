@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "base/list.h"
+#include "base/containers/list.h"
 
 static int64_t clock_ms(clockid_t id) {
     struct timespec at;

@@ -1,6 +1,6 @@
 #include "exec_bench.h"
 
-#include "base/folder.h"
+#include "base/tempdir.h"
 #include "base/memory.h"
 
 int exec_bench_set_up(void **state) {

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/folder.h"
+#include "base/tempdir.h"
 #include "base/memory.h"
 #include "caller.h"
 #include "handler/http/http.h"

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "store/fake_store.h"
 #include "test.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "server/api/openapi.h"
 #include "server/http/route.h"
 

@@ -4,7 +4,7 @@
 #include <semaphore.h>
 #include <stdio.h>
 
-#include "base/folder.h"
+#include "base/tempdir.h"
 #include "base/log.h"
 #include "port/clock.h"
 #include "port/letters.h"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/folder.h"
+#include "base/tempdir.h"
 #include "base/log.h"
 #include "test.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/folder.h"
+#include "base/tempdir.h"
 #include "base/memory.h"
 #include "store/disk_posix.h"
 #include "test.h"

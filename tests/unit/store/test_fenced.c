@@ -2,7 +2,7 @@
  * group are made all the same, and nothing of the former owner is recorded. */
 #include <stdio.h>
 
-#include "base/folder.h"
+#include "base/tempdir.h"
 #include "base/log.h"
 #include "port/letters.h"
 #include "store/disk_posix.h"

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "base/folder.h"
+#include "base/tempdir.h"
 #include "journal_world.h"
 #include "sim_disk.h"
 #include "store/disk_posix.h"

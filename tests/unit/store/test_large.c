@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/folder.h"
+#include "base/tempdir.h"
 #include "store/disk_posix.h"
 #include "store/embedded/pages/large.h"
 #include "store/embedded/sqlite_store.h"

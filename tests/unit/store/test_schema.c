@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/folder.h"
+#include "base/tempdir.h"
 #include "store/disk_posix.h"
 #include "store/embedded/sqlite/schema.h"
 #include "store/embedded/sqlite_store.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/folder.h"
+#include "base/tempdir.h"
 #include "test.h"
 
 enum { PAGES = 8, LONG = 4 * PAGES, PATH = 128, LOG_PAGE = 8192 + 24 };

@@ -4,7 +4,7 @@
 
 #include <otlp.pb-c.h>
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "test.h"
 
 struct bench {

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/list.h"
+#include "base/json/json.h"
+#include "base/containers/list.h"
 #include "port/handler.h"
 #include "store/fake_store.h"
 #include "test.h"

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "store/fake_store.h"
 #include "test.h"
 #include "triage/groups/arrivals_state.h"

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/json_path.h"
+#include "base/json/json_path.h"
 #include "triage/adopt/formats/convention_row.h"
 #include "triage/replay/scrub_headers.h"
 

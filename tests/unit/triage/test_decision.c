@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "store/fake_store.h"
 #include "test.h"
 #include "triage/query/audit.h"

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "test.h"
 
 enum { TEXT_MAX = 64 * 1024 };

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/folder.h"
+#include "base/tempdir.h"
 #include "base/log.h"
 #include "store/fake_store.h"
 #include "test.h"

@@ -8,7 +8,7 @@
 #include <zstd.h>
 
 #include "base/buf.h"
-#include "base/folder.h"
+#include "base/tempdir.h"
 #include "test.h"
 
 enum { PATH_SIZE = 256, FILE_MAX = 16 * 1024 * 1024 };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/folder.h"
+#include "base/tempdir.h"
 #include "store/fake_store.h"
 #include "test.h"
 #include "triage/archive/archive.h"

@@ -4,7 +4,7 @@
 #define SERVER_FAILURE_H
 
 #include "base/instant.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "core/outcome.h"
 
 enum { FAILURE_STATUS_MIN = 100, FAILURE_STATUS_MAX = 599 };

@@ -2,7 +2,7 @@
 #ifndef SERVER_LEASE_JSON_H
 #define SERVER_LEASE_JSON_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "engine/engine.h"
 
 enum {

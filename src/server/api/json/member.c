@@ -2,9 +2,9 @@
 
 #include <assert.h>
 
-#include "base/base64.h"
-#include "base/http_field.h"
-#include "base/suggest.h"
+#include "base/text/base64.h"
+#include "base/text/http_field.h"
+#include "base/text/suggest.h"
 #include "core/envelope/envelope.h"
 #include "server/api/json/push.h"
 

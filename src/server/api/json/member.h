@@ -3,7 +3,7 @@
 #define SERVER_MEMBER_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "core/rule.h"
 
 enum { MEMBERS_MAX = 32 };

@@ -3,8 +3,8 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "base/map.h"
-#include "base/uuid.h"
+#include "base/containers/map.h"
+#include "base/text/uuid.h"
 #include "server/api/json/member.h"
 
 /* ---- one push object ---- */

@@ -5,7 +5,7 @@
 #ifndef SERVER_PUSH_H
 #define SERVER_PUSH_H
 
-#include "base/map.h"
+#include "base/containers/map.h"
 #include "base/rng.h"
 #include "core/envelope/envelope.h"
 

@@ -1,6 +1,6 @@
 #include "server/api/json/view_json.h"
 
-#include "base/map.h"
+#include "base/containers/map.h"
 #include "core/lifecycle.h"
 
 enum { WHY_MAX = 1024 };

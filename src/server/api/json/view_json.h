@@ -2,7 +2,7 @@
 #ifndef SERVER_VIEW_JSON_H
 #define SERVER_VIEW_JSON_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "server/server.h"
 #include "triage/query/selection.h"
 

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <pthread.h>
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "base/memory.h"
 
 struct journal_embedded {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "base/log.h"
-#include "base/map.h"
+#include "base/containers/map.h"
 #include "base/memory.h"
 #include "store/embedded/safe_names.h"
 

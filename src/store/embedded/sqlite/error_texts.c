@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/list.h"
+#include "base/containers/list.h"
 #include "base/memory.h"
 
 enum { ERROR_TEXT_MAX = 4096 };

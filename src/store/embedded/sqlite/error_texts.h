@@ -6,7 +6,7 @@
 #ifndef STORE_EMBEDDED_SQLITE_ERROR_TEXTS_H
 #define STORE_EMBEDDED_SQLITE_ERROR_TEXTS_H
 
-#include "base/map.h"
+#include "base/containers/map.h"
 #include "core/envelope/envelope.h"
 #include "store/embedded/sqlite/database.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/thread/thread.h"
 #include "store/embedded/sqlite/fold.h"
 #include "store/embedded/sqlite/rows.h"
 #include "store/embedded/sqlite/snapshot_read.h"

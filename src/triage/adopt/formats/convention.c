@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/content.h"
-#include "base/json_path.h"
+#include "base/text/content.h"
+#include "base/json/json_path.h"
 #include "core/lifecycle.h"
 #include "core/pointer.h"
 #include "triage/adopt/formats/convention_facts.h"

@@ -3,8 +3,8 @@
 
 #include <assert.h>
 
-#include "base/ascii.h"
-#include "base/json_path.h"
+#include "base/text/ascii.h"
+#include "base/json/json_path.h"
 
 enum {
     BINARY_MAX = 8,        /* bytes of a number */

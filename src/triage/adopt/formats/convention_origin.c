@@ -1,7 +1,7 @@
 /* convention_origin: coordinates of a dead letter and of its original, as JSON objects. */
 #include "triage/adopt/formats/convention_origin.h"
 
-#include "base/json_member.h"
+#include "base/json/json_member.h"
 
 enum { SOURCE_MAX = 4 << 20 };
 

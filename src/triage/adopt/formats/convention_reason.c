@@ -1,7 +1,7 @@
 /* convention_reason: reason and category of an adopted letter. */
 #include "triage/adopt/formats/convention_reason.h"
 
-#include "base/ascii.h"
+#include "base/text/ascii.h"
 #include "core/presets/preset.h"
 
 enum { REASON_MAX = 128 };

@@ -3,7 +3,7 @@
 
 #include <zlib.h>
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 
 static struct bytes lines_of(struct json list, struct arena *arena) {
     struct buf text;

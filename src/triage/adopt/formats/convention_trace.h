@@ -3,7 +3,7 @@
 #ifndef TRIAGE_CONVENTION_TRACE_H
 #define TRIAGE_CONVENTION_TRACE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 enum {
     CONVENTION_TRACE_MAX = 1 << 20

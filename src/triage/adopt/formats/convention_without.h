@@ -3,7 +3,7 @@
 #ifndef TRIAGE_CONVENTION_WITHOUT_H
 #define TRIAGE_CONVENTION_WITHOUT_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 /* `names` ends with NULL. The result is in the arena, or the object's own text if it has none of
  * the members. */

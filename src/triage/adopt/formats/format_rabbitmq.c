@@ -3,7 +3,7 @@
  * headers, of a message that Spring published to an error exchange after its listener failed. */
 #include "triage/adopt/formats/convention_facts.h"
 
-#include "base/json_path.h"
+#include "base/json/json_path.h"
 
 enum { WORDS_MAX = 512 };
 

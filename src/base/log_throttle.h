@@ -1,0 +1,23 @@
+/* complaint: throttles the log lines of a lasting error: logged at once, then at intervals, and
+ * when it is over (log_throttle). */
+#ifndef BASE_LOG_THROTTLE_H
+#define BASE_LOG_THROTTLE_H
+
+#include <stdbool.h>
+
+#include "base/instant.h"
+
+enum { COMPLAINT_AGAIN_MS = 5 * 60 * 1000 };
+
+/* All zero: no error. */
+struct complaint {
+    bool lasts;
+    struct mono told;
+};
+
+/* The error is present. True: log it now. */
+bool complaint_is_due(struct complaint *complaint, struct mono now);
+/* There is no error. True: there was one, log its end. */
+bool complaint_ends(struct complaint *complaint);
+
+#endif
