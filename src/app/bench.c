@@ -163,12 +163,12 @@ static enum status measure(struct bench *bench, struct err *err) {
                               .seconds = (double)bench->seconds,
                               .stop = &interrupted};
     enum status status =
-        folder_make(bench->above, "impound-bench", bench->dir, sizeof bench->dir, err);
+        tempdir_make(bench->above, "impound-bench", bench->dir, sizeof bench->dir, err);
     if (status == STATUS_OK)
         status = bench_figures_take(bench->dir, &span, bench->figures, err);
     if (status == STATUS_OK)
         status = bench_queue_run(bench->dir, &span, &bench->queue_per_second, err);
-    folder_remove(bench->dir);
+    tempdir_remove(bench->dir);
     if (status == STATUS_OK && interrupted)
         status = err_set(err, STATUS_INVALID, "it was interrupted; nothing is left of it");
     return status;

@@ -1,14 +1,14 @@
 /* complaint: see the header (log_throttle). */
 #include "base/log_throttle.h"
 
-bool complaint_is_due(struct complaint *complaint, struct mono now) {
-    if (complaint->lasts && now.ms < mono_after(complaint->told, COMPLAINT_AGAIN_MS).ms)
+bool log_throttle_is_due(struct log_throttle *complaint, struct mono now) {
+    if (complaint->lasts && now.ms < mono_after(complaint->told, LOG_THROTTLE_AGAIN_MS).ms)
         return false;
-    *complaint = (struct complaint){.lasts = true, .told = now};
+    *complaint = (struct log_throttle){.lasts = true, .told = now};
     return true;
 }
 
-bool complaint_ends(struct complaint *complaint) {
+bool log_throttle_ends(struct log_throttle *complaint) {
     bool lasted = complaint->lasts;
     complaint->lasts = false;
     return lasted;

@@ -7,17 +7,17 @@
 
 #include "base/instant.h"
 
-enum { COMPLAINT_AGAIN_MS = 5 * 60 * 1000 };
+enum { LOG_THROTTLE_AGAIN_MS = 5 * 60 * 1000 };
 
 /* All zero: no error. */
-struct complaint {
+struct log_throttle {
     bool lasts;
     struct mono told;
 };
 
 /* The error is present. True: log it now. */
-bool complaint_is_due(struct complaint *complaint, struct mono now);
+bool log_throttle_is_due(struct log_throttle *complaint, struct mono now);
 /* There is no error. True: there was one, log its end. */
-bool complaint_ends(struct complaint *complaint);
+bool log_throttle_ends(struct log_throttle *complaint);
 
 #endif

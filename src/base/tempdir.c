@@ -9,8 +9,8 @@
 
 enum { FILES_OPEN = 16 };
 
-enum status folder_make(const char *above, const char *name, char *path, size_t size,
-                        struct err *err) {
+enum status tempdir_make(const char *above, const char *name, char *path, size_t size,
+                         struct err *err) {
     int len = snprintf(path, size, "%s/%s-XXXXXX", above, name);
     bool fits = len > 0 && (size_t)len < size;
     if (fits && mkdtemp(path))
@@ -26,7 +26,7 @@ static int remove_one(const char *path, const struct stat *stat, int flag, struc
     return remove(path);
 }
 
-void folder_remove(const char *path) {
+void tempdir_remove(const char *path) {
     if (path[0])
         nftw(path, remove_one, FILES_OPEN, FTW_DEPTH | FTW_PHYS);
 }

@@ -7,8 +7,8 @@
 #include "base/status.h"
 
 /* Creates ABOVE/NAME-XXXXXX; `path` is empty on failure. */
-enum status folder_make(const char *above, const char *name, char *path, size_t size,
-                        struct err *err);
-void folder_remove(const char *path); /* "": does nothing */
+enum status tempdir_make(const char *above, const char *name, char *path, size_t size,
+                         struct err *err);
+void tempdir_remove(const char *path); /* "": does nothing */
 
 #endif

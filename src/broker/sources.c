@@ -131,7 +131,7 @@ static void ring(void *arg) {
 }
 
 /* Its trouble, or that it has none, is told by a ring. */
-static bool await_health(struct broker *broker, struct mailbox *bell, struct mono until,
+static bool await_health(struct broker *broker, struct mailbox *wakeup, struct mono until,
                          struct clock *clock, struct broker_health *health) {
     for (;;) {
         broker->vtable->health(broker, health);
@@ -139,22 +139,22 @@ static bool await_health(struct broker *broker, struct mailbox *bell, struct mon
             return true;
         if (clock_now(clock).mono.ms >= until.ms)
             return false;
-        mailbox_wait(bell, until);
+        mailbox_wait(wakeup, until);
     }
 }
 
 enum status sources_connect(const struct broker_options *options, int64_t wait_ms,
                             struct err *err) {
-    struct mailbox bell;
+    struct mailbox wakeup;
     struct broker_health health;
     struct mono until = mono_after(clock_now(options->clock).mono, wait_ms);
-    mailbox_init(&bell);
+    mailbox_init(&wakeup);
     struct broker *broker = sources_new(options);
     broker->vtable->want(broker, false);
-    broker->vtable->listen(broker, ring, &bell);
-    bool known = await_health(broker, &bell, until, options->clock, &health);
+    broker->vtable->listen(broker, ring, &wakeup);
+    bool known = await_health(broker, &wakeup, until, options->clock, &health);
     broker->vtable->free(broker);
-    mailbox_free(&bell);
+    mailbox_free(&wakeup);
     if (!known)
         return peek_unanswered(wait_ms, err);
     if (!health.connected)

@@ -50,8 +50,8 @@ static enum status write_config(const struct demo_server *server) {
 
 static enum status make_folder(struct demo_server *server, struct err *err) {
     const char *place = getenv("TMPDIR");
-    if (folder_make(place && *place ? place : "/tmp", "impound-demo", server->folder,
-                    sizeof server->folder, err) != STATUS_OK)
+    if (tempdir_make(place && *place ? place : "/tmp", "impound-demo", server->folder,
+                     sizeof server->folder, err) != STATUS_OK)
         return err->status;
     snprintf(server->config, sizeof server->config, "%s/impound.yaml", server->folder);
     snprintf(server->log, sizeof server->log, "%s/impound.log", server->folder);
@@ -146,6 +146,6 @@ void demo_server_stop(struct demo_server *server) {
         while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
             continue;
     }
-    folder_remove(server->folder);
+    tempdir_remove(server->folder);
     free(server);
 }

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <pthread.h>
 
-struct check {
+struct jq_check_call {
     struct jq_job job;
     pthread_mutex_t mutex;
     pthread_cond_t over;
@@ -16,7 +16,7 @@ struct check {
 static void check_done(struct jq_job *job, enum status status, bool truthy, struct bytes output,
                        const struct err *err) {
     (void)truthy, (void)output;
-    struct check *check = job->arg;
+    struct jq_check_call *check = job->arg;
     pthread_mutex_lock(&check->mutex);
     check->status = status;
     if (err)
@@ -28,7 +28,8 @@ static void check_done(struct jq_job *job, enum status status, bool truthy, stru
 
 enum status jq_check(struct jq *jq, struct bytes program, struct err *err) {
     assert(jq);
-    struct check check = {.job = {.program = program, .input = BYTES_NONE, .done = check_done}};
+    struct jq_check_call check = {
+        .job = {.program = program, .input = BYTES_NONE, .done = check_done}};
     check.job.arg = &check;
     pthread_mutex_init(&check.mutex, NULL);
     pthread_cond_init(&check.over, NULL);

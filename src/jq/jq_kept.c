@@ -11,7 +11,7 @@
 
 enum { SOURCE_MAX = 4 * JQ_PROGRAM_MAX };
 
-struct entry {
+struct compiled_program {
     struct list link;
     uint64_t hash; /* of the program */
     struct bytes program;
@@ -33,7 +33,7 @@ struct jq_kept *jq_kept_new(const struct jq_exact *exact, size_t max) {
     return kept;
 }
 
-static void forget(struct jq_kept *kept, struct entry *entry) {
+static void forget(struct jq_kept *kept, struct compiled_program *entry) {
     assert(kept->count > 0);
     list_remove(&entry->link);
     kept->count--;
@@ -46,7 +46,7 @@ void jq_kept_free(struct jq_kept *kept) {
     if (!kept)
         return;
     while (!list_empty(&kept->entries))
-        forget(kept, CONTAINER_OF(kept->entries.next, struct entry, link));
+        forget(kept, CONTAINER_OF(kept->entries.next, struct compiled_program, link));
     free(kept);
 }
 
@@ -134,10 +134,10 @@ static jq_state *compile_exact(struct jq_kept *kept, struct bytes program, bool 
 
 /* ---- the cache ---- */
 
-static struct entry *find(struct jq_kept *kept, uint64_t hash, struct bytes program,
-                          bool input_marked) {
+static struct compiled_program *find(struct jq_kept *kept, uint64_t hash, struct bytes program,
+                                     bool input_marked) {
     LIST_EACH(link, &kept->entries) {
-        struct entry *entry = CONTAINER_OF(link, struct entry, link);
+        struct compiled_program *entry = CONTAINER_OF(link, struct compiled_program, link);
         if (entry->hash == hash && entry->input_marked == input_marked &&
             bytes_eq(entry->program, program))
             return entry;
@@ -149,19 +149,19 @@ static void keep(struct jq_kept *kept, uint64_t hash, struct bytes program, bool
                  jq_state *state) {
     assert(kept->count <= kept->max);
     if (kept->count == kept->max)
-        forget(kept, CONTAINER_OF(kept->entries.prev, struct entry, link));
-    struct entry *entry = memory_new(sizeof *entry);
-    *entry = (struct entry){.hash = hash,
-                            .program = {bytes_dup(program), program.len},
-                            .input_marked = input_marked,
-                            .state = state};
+        forget(kept, CONTAINER_OF(kept->entries.prev, struct compiled_program, link));
+    struct compiled_program *entry = memory_new(sizeof *entry);
+    *entry = (struct compiled_program){.hash = hash,
+                                       .program = {bytes_dup(program), program.len},
+                                       .input_marked = input_marked,
+                                       .state = state};
     list_push_front(&kept->entries, &entry->link);
     kept->count++;
 }
 
 void jq_kept_drop(struct jq_kept *kept, const jq_state *state) {
     LIST_EACH_SAFE(link, &kept->entries) {
-        struct entry *entry = CONTAINER_OF(link, struct entry, link);
+        struct compiled_program *entry = CONTAINER_OF(link, struct compiled_program, link);
         if (entry->state == state)
             forget(kept, entry);
     }
@@ -170,7 +170,7 @@ void jq_kept_drop(struct jq_kept *kept, const jq_state *state) {
 jq_state *jq_kept_get(struct jq_kept *kept, struct bytes program, bool input_marked,
                       struct buf *out) {
     uint64_t hash = bytes_hash(program);
-    struct entry *entry = find(kept, hash, program, input_marked);
+    struct compiled_program *entry = find(kept, hash, program, input_marked);
     if (entry) {
         list_remove(&entry->link);
         list_push_front(&kept->entries, &entry->link);

@@ -44,11 +44,11 @@ struct jq_ticket {
     bool again;       /* its first helper was killed: this is its second and last try */
 };
 
-struct pool {
+struct jq_pool {
     struct jq jq;
     struct jq_pool_options options;
     pthread_t manager;
-    int bell;              /* eventfd */
+    int wakeup;            /* eventfd */
     pthread_mutex_t mutex; /* guards waiting, waiting_count and closing */
     struct list waiting;
     size_t waiting_count;
@@ -59,8 +59,8 @@ struct pool {
     struct jq_seat seats[HELPERS_MAX]; /* options.helpers of them */
 };
 
-static struct pool *pool_of(struct jq *jq) {
-    return CONTAINER_OF(jq, struct pool, jq);
+static struct jq_pool *pool_of(struct jq *jq) {
+    return CONTAINER_OF(jq, struct jq_pool, jq);
 }
 
 static struct mono now(void) {
@@ -71,14 +71,14 @@ static struct mono now(void) {
 
 /* ---- any thread ---- */
 
-static void ring(struct pool *pool) {
+static void ring(struct jq_pool *pool) {
     uint64_t one = 1;
-    ssize_t put = write(pool->bell, &one, sizeof one);
+    ssize_t put = write(pool->wakeup, &one, sizeof one);
     assert(put == (ssize_t)sizeof one);
 }
 
 static void start(struct jq *jq, struct jq_job *job) {
-    struct pool *pool = pool_of(jq);
+    struct jq_pool *pool = pool_of(jq);
     struct jq_ticket *ticket = memory_new(sizeof *ticket);
     ticket->job = job;
     ticket->program = bytes_hash(job->program);
@@ -106,7 +106,7 @@ static void refuse(struct jq_ticket *ticket, struct bytes why) {
 
 /* ---- the queue ---- */
 
-static void put_back(struct pool *pool, struct jq_ticket *ticket) {
+static void put_back(struct jq_pool *pool, struct jq_ticket *ticket) {
     assert(ticket->job);
     pthread_mutex_lock(&pool->mutex);
     list_push_front(&pool->waiting, &ticket->link);
@@ -114,7 +114,7 @@ static void put_back(struct pool *pool, struct jq_ticket *ticket) {
     pthread_mutex_unlock(&pool->mutex);
 }
 
-static bool runs(const struct pool *pool, uint64_t program) {
+static bool runs(const struct jq_pool *pool, uint64_t program) {
     for (size_t i = 0; i < pool->options.helpers; i++) {
         const struct jq_ticket *ticket = pool->seats[i].ticket;
         if (ticket && ticket->program == program)
@@ -125,7 +125,7 @@ static bool runs(const struct pool *pool, uint64_t program) {
 
 /* The oldest job of a program that no helper runs now, otherwise the oldest: a program that uses
  * its whole time limit on every input occupies one helper while others wait, not all. */
-static struct list *next_link(const struct pool *pool) {
+static struct list *next_link(const struct jq_pool *pool) {
     LIST_EACH(link, &pool->waiting) {
         if (!runs(pool, CONTAINER_OF(link, struct jq_ticket, link)->program))
             return link;
@@ -133,7 +133,7 @@ static struct list *next_link(const struct pool *pool) {
     return list_empty(&pool->waiting) ? NULL : pool->waiting.next;
 }
 
-static struct jq_ticket *next_ticket(struct pool *pool) {
+static struct jq_ticket *next_ticket(struct jq_pool *pool) {
     pthread_mutex_lock(&pool->mutex);
     struct list *link = next_link(pool);
     if (link) {
@@ -145,7 +145,7 @@ static struct jq_ticket *next_ticket(struct pool *pool) {
     return link ? CONTAINER_OF(link, struct jq_ticket, link) : NULL;
 }
 
-static size_t waiting_now(struct pool *pool) {
+static size_t waiting_now(struct jq_pool *pool) {
     pthread_mutex_lock(&pool->mutex);
     size_t count = pool->waiting_count;
     pthread_mutex_unlock(&pool->mutex);
@@ -154,7 +154,7 @@ static size_t waiting_now(struct pool *pool) {
 
 /* ---- the end of a helper ---- */
 
-static const char *reason(const struct pool *pool, enum jq_end end, char memory[REASON_MAX]) {
+static const char *reason(const struct jq_pool *pool, enum jq_end end, char memory[REASON_MAX]) {
     if (end == JQ_END_NEVER_RAN)
         return "the jq helper process could not be started";
     if (end != JQ_END_TOO_SLOW)
@@ -172,7 +172,7 @@ static struct jq_ticket *take_ticket(struct jq_seat *seat) {
 
 /* A SIGKILL may come from outside (the kernel's OOM killer, say), so that the job is run once more;
  * any other death is the program's own doing. */
-static void seat_lost(struct pool *pool, struct jq_seat *seat, enum jq_end end) {
+static void seat_lost(struct jq_pool *pool, struct jq_seat *seat, enum jq_end end) {
     char memory[REASON_MAX];
     struct jq_ticket *ticket = take_ticket(seat);
     if (ticket && end == JQ_END_KILLED && !ticket->again) {
@@ -183,12 +183,12 @@ static void seat_lost(struct pool *pool, struct jq_seat *seat, enum jq_end end) 
     }
 }
 
-static void seat_broke(struct pool *pool, struct jq_seat *seat) {
+static void seat_broke(struct jq_pool *pool, struct jq_seat *seat) {
     pool->failed_starts += seat->state == JQ_SEAT_STARTING;
     seat_lost(pool, seat, jq_seat_end(seat));
 }
 
-static void seat_answered(struct pool *pool, struct jq_seat *seat) {
+static void seat_answered(struct jq_pool *pool, struct jq_seat *seat) {
     struct jq_ticket *ticket = take_ticket(seat);
     struct jq_answer head;
     struct bytes text = jq_talk_answer(&seat->talk, &head);
@@ -202,7 +202,7 @@ static void seat_answered(struct pool *pool, struct jq_seat *seat) {
         jq_seat_end(seat);
 }
 
-static void seat_step(struct pool *pool, struct jq_seat *seat) {
+static void seat_step(struct jq_pool *pool, struct jq_seat *seat) {
     switch (jq_talk_step(&seat->talk)) {
     case JQ_TALK_GOES_ON:
         break;
@@ -215,7 +215,7 @@ static void seat_step(struct pool *pool, struct jq_seat *seat) {
     }
 }
 
-static void check_deadline(struct pool *pool, struct jq_seat *seat, struct mono at) {
+static void check_deadline(struct jq_pool *pool, struct jq_seat *seat, struct mono at) {
     if (at.ms < seat->deadline.ms)
         return;
     pool->failed_starts += seat->state == JQ_SEAT_STARTING;
@@ -225,7 +225,7 @@ static void check_deadline(struct pool *pool, struct jq_seat *seat, struct mono 
 
 /* ---- handing jobs over ---- */
 
-static struct jq_seat *seat_in(struct pool *pool, enum jq_seat_state state) {
+static struct jq_seat *seat_in(struct jq_pool *pool, enum jq_seat_state state) {
     for (size_t i = 0; i < pool->options.helpers; i++)
         if (pool->seats[i].state == state)
             return &pool->seats[i];
@@ -239,7 +239,7 @@ static const char *too_large(const struct jq_job *job) {
                                          : NULL;
 }
 
-static void hand_over(struct pool *pool, struct jq_seat *seat, struct jq_ticket *ticket) {
+static void hand_over(struct jq_pool *pool, struct jq_seat *seat, struct jq_ticket *ticket) {
     assert(seat->state == JQ_SEAT_IDLE);
     const char *wrong = too_large(ticket->job);
     if (wrong)
@@ -248,7 +248,7 @@ static void hand_over(struct pool *pool, struct jq_seat *seat, struct jq_ticket 
         jq_seat_ask(seat, ticket, ticket->job, pool->options.timeout_ms, now());
 }
 
-static void hand_over_all(struct pool *pool) {
+static void hand_over_all(struct jq_pool *pool) {
     struct jq_seat *seat;
     struct jq_ticket *ticket;
     while ((seat = seat_in(pool, JQ_SEAT_IDLE)) && (ticket = next_ticket(pool)))
@@ -258,7 +258,7 @@ static void hand_over_all(struct pool *pool) {
 /* ---- starting helpers ---- */
 
 /* Starting and idle helpers serve the waiting jobs, and SPARES are to remain. */
-static bool wants_another(struct pool *pool) {
+static bool wants_another(struct jq_pool *pool) {
     size_t unused = 0;
     for (size_t i = 0; i < pool->options.helpers; i++) {
         enum jq_seat_state state = pool->seats[i].state;
@@ -267,14 +267,14 @@ static bool wants_another(struct pool *pool) {
     return pool->used && pool->failed_starts < START_TRIES && unused < waiting_now(pool) + SPARES;
 }
 
-static bool has_helper(const struct pool *pool) {
+static bool has_helper(const struct jq_pool *pool) {
     for (size_t i = 0; i < pool->options.helpers; i++)
         if (pool->seats[i].state != JQ_SEAT_EMPTY)
             return true;
     return false;
 }
 
-static void start_helpers(struct pool *pool) {
+static void start_helpers(struct jq_pool *pool) {
     struct jq_seat *seat;
     while ((seat = seat_in(pool, JQ_SEAT_EMPTY)) && wants_another(pool))
         if (!jq_seat_start(seat, &pool->options, now()))
@@ -282,14 +282,14 @@ static void start_helpers(struct pool *pool) {
 }
 
 /* There is no helper, and none can be started. */
-static void refuse_waiting(struct pool *pool) {
+static void refuse_waiting(struct jq_pool *pool) {
     char memory[REASON_MAX];
     struct jq_ticket *ticket;
     while ((ticket = next_ticket(pool)))
         refuse(ticket, bytes_of(reason(pool, JQ_END_NEVER_RAN, memory)));
 }
 
-static void maintain_helpers(struct pool *pool) {
+static void maintain_helpers(struct jq_pool *pool) {
     start_helpers(pool);
     if (pool->failed_starts >= START_TRIES && !has_helper(pool))
         refuse_waiting(pool);
@@ -297,7 +297,7 @@ static void maintain_helpers(struct pool *pool) {
 
 /* ---- the manager ---- */
 
-static int wait_ms(const struct pool *pool) {
+static int wait_ms(const struct jq_pool *pool) {
     struct mono until = MONO_NEVER, at = now();
     for (size_t i = 0; i < pool->options.helpers; i++)
         until = mono_earlier(until, pool->seats[i].deadline);
@@ -306,9 +306,9 @@ static int wait_ms(const struct pool *pool) {
     return until.ms <= at.ms ? 0 : (int)(until.ms - at.ms);
 }
 
-static void clear_wakeup(struct pool *pool) {
+static void clear_wakeup(struct jq_pool *pool) {
     uint64_t rings;
-    ssize_t got = read(pool->bell, &rings, sizeof rings);
+    ssize_t got = read(pool->wakeup, &rings, sizeof rings);
     assert(got == (ssize_t)sizeof rings || errno == EAGAIN);
     pool->used = true;
     pool->failed_starts = 0;
@@ -322,12 +322,12 @@ static struct pollfd watch(const struct jq_seat *seat) {
 }
 
 /* Waits for an event, and handles the events of running helpers. */
-static void turn(struct pool *pool) {
+static void turn(struct jq_pool *pool) {
     struct pollfd watched[HELPERS_MAX + 1];
     size_t count = pool->options.helpers;
     for (size_t i = 0; i < count; i++)
         watched[i] = watch(&pool->seats[i]);
-    watched[count] = (struct pollfd){pool->bell, POLLIN, 0};
+    watched[count] = (struct pollfd){pool->wakeup, POLLIN, 0};
     if (poll(watched, count + 1, wait_ms(pool)) < 0)
         return;
     if (watched[count].revents)
@@ -340,7 +340,7 @@ static void turn(struct pool *pool) {
     }
 }
 
-static bool is_closing(struct pool *pool) {
+static bool is_closing(struct jq_pool *pool) {
     pthread_mutex_lock(&pool->mutex);
     bool closing = pool->closing;
     pthread_mutex_unlock(&pool->mutex);
@@ -348,7 +348,7 @@ static bool is_closing(struct pool *pool) {
 }
 
 static void *manage(void *arg) {
-    struct pool *pool = arg;
+    struct jq_pool *pool = arg;
     while (!is_closing(pool)) {
         hand_over_all(pool);
         maintain_helpers(pool);
@@ -363,14 +363,14 @@ static void *manage(void *arg) {
 /* ---- create and free ---- */
 
 static void pool_free(struct jq *jq) {
-    struct pool *pool = pool_of(jq);
+    struct jq_pool *pool = pool_of(jq);
     pthread_mutex_lock(&pool->mutex);
     assert(list_empty(&pool->waiting));
     pool->closing = true;
     pthread_mutex_unlock(&pool->mutex);
     ring(pool);
     pthread_join(pool->manager, NULL);
-    close(pool->bell);
+    close(pool->wakeup);
     pthread_mutex_destroy(&pool->mutex);
     free(pool);
 }
@@ -379,7 +379,7 @@ static const struct jq_vtable vtable = {.start = start, .free = pool_free};
 
 struct jq *jq_pool_new(const struct jq_pool_options *options) {
     assert(options->helpers > 0 && options->helpers <= HELPERS_MAX && options->timeout_ms > 0);
-    struct pool *pool = memory_new(sizeof *pool);
+    struct jq_pool *pool = memory_new(sizeof *pool);
     pool->jq.vtable = &vtable;
     pool->options = *options;
     if (!options->memory_bytes)
@@ -390,8 +390,8 @@ struct jq *jq_pool_new(const struct jq_pool_options *options) {
     for (size_t i = 0; i < HELPERS_MAX; i++)
         jq_seat_init(&pool->seats[i]);
     pthread_mutex_init(&pool->mutex, NULL);
-    pool->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (pool->bell < 0)
+    pool->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (pool->wakeup < 0)
         abort();
     thread_start(&pool->manager, "jq-manager", manage, pool);
     return &pool->jq;

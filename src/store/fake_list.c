@@ -15,7 +15,7 @@ struct candidate {
     const struct entry *entry;
 };
 
-struct scan {
+struct fake_scan {
     const struct tables *tables;
     const struct letters_query *query;
     struct bytes words[LIST_PAGE_WORDS_MAX];
@@ -30,7 +30,7 @@ static bool text_is(struct bytes wanted, struct bytes actual) {
     return wanted.len == 0 || bytes_eq(wanted, actual);
 }
 
-static bool words_match(const struct scan *scan, const struct envelope *envelope) {
+static bool words_match(const struct fake_scan *scan, const struct envelope *envelope) {
     for (size_t i = 0; i < scan->word_count; i++) {
         if (!bytes_has_nocase(envelope->error_type, scan->words[i]) &&
             !bytes_has_nocase(envelope->error_message, scan->words[i]))
@@ -53,7 +53,8 @@ static bool letter_matches(const struct letters_query *query, const struct envel
            (query->escalated == LETTERS_ANY || escalated == (query->escalated == LETTERS_YES));
 }
 
-static bool matches(const struct scan *scan, const struct envelope *envelope, enum state state) {
+static bool matches(const struct fake_scan *scan, const struct envelope *envelope,
+                    enum state state) {
     const struct letters_query *query = scan->query;
     return text_is(query->queue, envelope->queue) && text_is(query->dlq, envelope->dlq) &&
            (query->states == 0 || (query->states >> state & 1u)) &&
@@ -82,7 +83,7 @@ static int (*order_of(const struct letters_query *query))(const void *, const vo
 }
 
 static void consider(struct map_node *node, void *arg) {
-    struct scan *scan = arg;
+    struct fake_scan *scan = arg;
     const struct entry *entry = CONTAINER_OF(node, struct entry, by_seq);
     if (entry->stage != ENTRY_HELD)
         return;
@@ -120,7 +121,7 @@ static struct bytes row_envelope(const struct tables *tables, const struct entry
     return copy;
 }
 
-static void fill(const struct scan *scan, struct arena *arena, struct letters_page *out) {
+static void fill(const struct fake_scan *scan, struct arena *arena, struct letters_page *out) {
     size_t count = scan->count < scan->query->limit ? scan->count : scan->query->limit;
     *out = (struct letters_page){.count = count};
     out->rows = arena_alloc(arena, (count + 1) * sizeof *out->rows);
@@ -135,7 +136,7 @@ static void fill(const struct scan *scan, struct arena *arena, struct letters_pa
 
 enum status fake_list(const struct tables *tables, const struct letters_query *query,
                       struct arena *arena, struct letters_page *out, struct err *err) {
-    struct scan scan = {.tables = tables, .query = query};
+    struct fake_scan scan = {.tables = tables, .query = query};
     enum status status = list_page_cursor_parse(query, &scan.has_cursor, &scan.after, err);
     if (status == STATUS_OK && query->text.len > 0)
         status = list_page_words(query->text, scan.words, &scan.word_count, err);

@@ -202,7 +202,7 @@ static size_t take_blocked(struct store *store, uint32_t queue, size_t limit, st
     struct fake_store *self = fake(store);
     struct entry *entries[TAKE_MAX];
     pthread_mutex_lock(&self->front.mutex);
-    struct queue *from = tables_queue(&self->front.tables, queue);
+    struct queue_table *from = tables_queue(&self->front.tables, queue);
     size_t count = key_order_take_blocked(&from->lines, &from->waiting, limit, entries,
                                           max < TAKE_MAX ? max : TAKE_MAX);
     for (size_t i = 0; i < count; i++)

@@ -26,7 +26,7 @@ static const struct retry_policy backoff = {.base_ms = 500,
                                             .retry_after_cap_ms = 5 * 60 * 1000};
 
 /* A copy of a span; its texts follow it. */
-struct kept {
+struct span_batch {
     struct list link;
     struct span span;
     char texts[];
@@ -90,8 +90,8 @@ static void move_text(struct bytes *text, char **to) {
     *to += text->len;
 }
 
-static struct kept *keep(const struct span *span) {
-    struct kept *kept = memory_new(sizeof *kept + texts_size(span) + 1);
+static struct span_batch *keep(const struct span *span) {
+    struct span_batch *kept = memory_new(sizeof *kept + texts_size(span) + 1);
     char *to = kept->texts;
     kept->span = *span;
     move_text(&kept->span.name, &to);
@@ -108,7 +108,7 @@ static struct kept *keep(const struct span *span) {
  */
 static void record(struct spans *spans, const struct span *span) {
     struct exporter *exporter = CONTAINER_OF(spans, struct exporter, spans);
-    struct kept *kept = keep(span);
+    struct span_batch *kept = keep(span);
     pthread_mutex_lock(&exporter->mutex);
     bool room = exporter->held < EXPORTER_HELD_MAX;
     if (room) {
@@ -139,7 +139,7 @@ static void forget(struct exporter *exporter, struct list *list, size_t *count) 
     exporter->held -= *count;
     pthread_mutex_unlock(&exporter->mutex);
     for (struct list *node; (node = list_pop_front(list));)
-        free(CONTAINER_OF(node, struct kept, link));
+        free(CONTAINER_OF(node, struct span_batch, link));
     *count = 0;
 }
 
@@ -246,7 +246,7 @@ static void put_batch(struct exporter *exporter) {
     const struct span *list[EXPORTER_BATCH_MAX];
     size_t count = 0;
     LIST_EACH(node, &exporter->batch) {
-        list[count++] = &CONTAINER_OF(node, struct kept, link)->span;
+        list[count++] = &CONTAINER_OF(node, struct span_batch, link)->span;
     }
     buf_clear(&exporter->body);
     otlp_put_request(&exporter->options.origin, list, count, &exporter->body);

@@ -32,14 +32,14 @@ void triage_new_id(struct triage *triage, struct wall now, char text[UUID_TEXT_S
     pthread_mutex_unlock(&triage->mutex);
 }
 
-struct waiting {
+struct commit_wait {
     struct store_commit commit;
     sem_t answered;
     enum status status;
 };
 
 static void on_commit(struct store_commit *commit, enum status status) {
-    struct waiting *waiting = commit->arg;
+    struct commit_wait *waiting = commit->arg;
     waiting->status = status;
     sem_post(&waiting->answered);
 }
@@ -47,7 +47,7 @@ static void on_commit(struct store_commit *commit, enum status status) {
 enum status triage_commit(struct triage *triage, struct store_op *ops, size_t count,
                           struct err *err) {
     assert(count > 0 && ops);
-    struct waiting waiting = {
+    struct commit_wait waiting = {
         .commit = {.ops = ops, .count = count, .done = on_commit, .caller_waits = true}};
     waiting.commit.arg = &waiting;
     sem_init(&waiting.answered, 0, 0);

@@ -10,7 +10,7 @@
 
 enum { PATIENCE_MS = 600 * 1000, LOOK_MS = 20, MESSAGES = 20, RECEIVE_MAX = 64 };
 
-static struct mailbox bell;
+static struct mailbox wakeup;
 
 static void ring(void *arg) {
     mailbox_ring(arg);
@@ -36,7 +36,7 @@ static struct broker *new_consumer(const char *instance) {
 
 static struct broker *open_consumer(const char *instance) {
     struct broker *broker = new_consumer(instance);
-    broker->vtable->listen(broker, ring, &bell);
+    broker->vtable->listen(broker, ring, &wakeup);
     return broker;
 }
 
@@ -54,7 +54,7 @@ static void look_again(struct mono until, const char *what) {
     struct mono now = clock_now(&clock_system).mono;
     if (now.ms > until.ms)
         fail_msg("never happened: %s", what);
-    mailbox_wait(&bell, mono_after(now, LOOK_MS));
+    mailbox_wait(&wakeup, mono_after(now, LOOK_MS));
 }
 
 static size_t receive(struct broker *broker, struct message **out, size_t max) {
@@ -205,7 +205,7 @@ static void nothing_comes_while_nothing_is_wanted(void **state) {
     struct message *held[MESSAGES];
     struct broker *broker = new_consumer("one");
     broker->vtable->want(broker, false);
-    broker->vtable->listen(broker, ring, &bell);
+    broker->vtable->listen(broker, ring, &wakeup);
     push_numbers(0, MESSAGES);
     struct mono until = deadline();
     while (broker->vtable->lag(broker) != MESSAGES)
@@ -364,9 +364,9 @@ int main(void) {
     };
     if (!broker_subject.start())
         return SKIPPED;
-    mailbox_init(&bell);
+    mailbox_init(&wakeup);
     int failed = cmocka_run_group_tests_name(broker_subject.kind, tests, NULL, NULL);
-    mailbox_free(&bell);
+    mailbox_free(&wakeup);
     broker_subject.stop();
     return failed;
 }

@@ -42,7 +42,8 @@ bool broker_server_prepare(const char *command) {
     if (!is_installed(command))
         return false;
     take_port();
-    assert_int_equal(folder_make("/tmp", "impound-broker", folder, sizeof folder, NULL), STATUS_OK);
+    assert_int_equal(tempdir_make("/tmp", "impound-broker", folder, sizeof folder, NULL),
+                     STATUS_OK);
     return true;
 }
 
@@ -77,5 +78,5 @@ void broker_server_kill(void) {
 
 void broker_server_clean(void) {
     close(taken);
-    folder_remove(folder);
+    tempdir_remove(folder);
 }

@@ -59,7 +59,7 @@ static struct scene *scene_new(const struct kind *kind) {
     assert_non_null(scene);
     scene->kind = kind;
     scene->medium = journal_medium_new();
-    assert_int_equal(folder_make("/tmp", "impound-journal", scene->dir, sizeof scene->dir, NULL),
+    assert_int_equal(tempdir_make("/tmp", "impound-journal", scene->dir, sizeof scene->dir, NULL),
                      STATUS_OK);
     replay(scene, 0);
     assert_string_equal(scene->seen, "");
@@ -74,7 +74,7 @@ static void scene_reopen(struct scene *scene, uint64_t from) {
 static void scene_free(struct scene *scene) {
     scene->journal->vtable->close(scene->journal);
     journal_medium_free(scene->medium);
-    folder_remove(scene->dir);
+    tempdir_remove(scene->dir);
     free(scene);
 }
 

@@ -86,7 +86,7 @@ struct subject *subject_new(const struct subject_kind *kind) {
     pthread_mutex_init(&subject->time.mutex, NULL);
     subject->time.now = (struct instant){{1700000000000}, {1000}};
     arena_init_heap(&subject->arena, 4096);
-    assert_int_equal(folder_make("/tmp", "impound-store", subject->dir, sizeof subject->dir, NULL),
+    assert_int_equal(tempdir_make("/tmp", "impound-store", subject->dir, sizeof subject->dir, NULL),
                      STATUS_OK);
     kind->open(subject);
     subject->queue = subject->store->vtable->queue_number(subject->store, BYTES("orders"));
@@ -95,7 +95,7 @@ struct subject *subject_new(const struct subject_kind *kind) {
 
 void subject_free(struct subject *subject) {
     subject->store->vtable->close(subject->store);
-    folder_remove(subject->dir);
+    tempdir_remove(subject->dir);
     arena_free(&subject->arena);
     free(subject);
 }

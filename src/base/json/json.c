@@ -6,24 +6,24 @@
 
 #include "base/text/ascii.h"
 
-struct scan {
+struct json_scan {
     const char *at;
     const char *end;
     const char *wrong; /* the first error */
 };
 
-static bool fail(struct scan *s, const char *why) {
+static bool fail(struct json_scan *s, const char *why) {
     if (!s->wrong)
         s->wrong = why;
     return false;
 }
 
-static void skip_space(struct scan *s) {
+static void skip_space(struct json_scan *s) {
     while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r'))
         s->at++;
 }
 
-static bool scan_escape(struct scan *s) {
+static bool scan_escape(struct json_scan *s) {
     if (s->at == s->end)
         return fail(s, "a string does not end");
     char c = *s->at++;
@@ -63,7 +63,7 @@ static bool is_plain(plain_word odd) {
     return (halves[0] | halves[1]) == 0;
 }
 
-static void skip_plain(struct scan *s) {
+static void skip_plain(struct json_scan *s) {
     while (s->end - s->at >= PLAIN_STRIDE && is_plain(odd_in_stride(s->at)))
         s->at += PLAIN_STRIDE;
     while (s->end - s->at >= PLAIN_WORD && is_plain(odd_in_word(s->at)))
@@ -72,7 +72,7 @@ static void skip_plain(struct scan *s) {
         s->at++;
 }
 
-static bool scan_string(struct scan *s) {
+static bool scan_string(struct json_scan *s) {
     const char *start = ++s->at;
     bool ascii = true;
     for (skip_plain(s); s->at < s->end && *s->at != '"'; skip_plain(s)) {
@@ -92,14 +92,14 @@ static bool scan_string(struct scan *s) {
     return true;
 }
 
-static bool scan_digits(struct scan *s) {
+static bool scan_digits(struct json_scan *s) {
     const char *start = s->at;
     while (s->at < s->end && ascii_is_digit(*s->at))
         s->at++;
     return s->at > start ? true : fail(s, "a digit is missing in a number");
 }
 
-static bool scan_number(struct scan *s) {
+static bool scan_number(struct json_scan *s) {
     if (*s->at == '-')
         s->at++;
     if (s->at < s->end && *s->at == '0')
@@ -120,14 +120,14 @@ static bool scan_number(struct scan *s) {
     return true;
 }
 
-static bool scan_word(struct scan *s, struct bytes word) {
+static bool scan_word(struct json_scan *s, struct bytes word) {
     if (!bytes_starts((struct bytes){s->at, (size_t)(s->end - s->at)}, word))
         return fail(s, "a value was expected here");
     s->at += word.len;
     return true;
 }
 
-static bool scan_scalar(struct scan *s) {
+static bool scan_scalar(struct json_scan *s) {
     switch (*s->at) {
     case '"':
         return scan_string(s);
@@ -144,7 +144,7 @@ static bool scan_scalar(struct scan *s) {
     }
 }
 
-static bool scan_key(struct scan *s) {
+static bool scan_key(struct json_scan *s) {
     skip_space(s);
     if (s->at == s->end || *s->at != '"')
         return fail(s, "a member name in double quotes was expected here");
@@ -159,7 +159,7 @@ static bool scan_key(struct scan *s) {
 
 /* One pass with the open brackets on a small explicit stack, so that hostile nesting uses no
  * machine stack. */
-static bool scan_value(struct scan *s) {
+static bool scan_value(struct json_scan *s) {
     char open[JSON_DEPTH_MAX];
     size_t depth = 0;
     for (;;) {
@@ -219,7 +219,7 @@ static enum json_type type_of(char first) {
     }
 }
 
-static enum status syntax_error(struct bytes text, const struct scan *s, struct err *err) {
+static enum status syntax_error(struct bytes text, const struct json_scan *s, struct err *err) {
     size_t line = 1, column = 1;
     for (const char *p = text.ptr; p < s->at; p++) {
         column = *p == '\n' ? 1 : column + 1;
@@ -232,7 +232,7 @@ static enum status syntax_error(struct bytes text, const struct scan *s, struct 
 enum status json_parse(struct bytes text, struct json *out, struct err *err) {
     if (!text.ptr) /* arithmetic on NULL is undefined */
         text = BYTES("");
-    struct scan s = {text.ptr, text.ptr + text.len, NULL};
+    struct json_scan s = {text.ptr, text.ptr + text.len, NULL};
     skip_space(&s);
     const char *start = s.at;
     if (!scan_value(&s))
@@ -256,7 +256,7 @@ struct json_walk json_walk(struct json container) {
 bool json_step(struct json_walk *walk) {
     if (walk->rest.len == 0)
         return false;
-    struct scan s = {walk->rest.ptr, walk->rest.ptr + walk->rest.len, NULL};
+    struct json_scan s = {walk->rest.ptr, walk->rest.ptr + walk->rest.len, NULL};
     skip_space(&s);
     if (s.at == s.end)
         return false;

@@ -48,14 +48,14 @@ static bool arm(timer_t *timer, int64_t every_ms) {
            timer_settime(*timer, 0, &times, NULL) == 0;
 }
 
-void nudge_begin(struct nudge *nudge, int64_t every_ms) {
+void interrupt_timer_begin(struct interrupt_timer *nudge, int64_t every_ms) {
     pthread_once(&once, take_signal);
     nudged = 0;
     let_through(&nudge->before);
     nudge->armed = arm(&nudge->timer, every_ms);
 }
 
-bool nudge_end(struct nudge *nudge) {
+bool interrupt_timer_end(struct interrupt_timer *nudge) {
     if (nudge->armed)
         timer_delete(nudge->timer);
     pthread_sigmask(SIG_SETMASK, &nudge->before, NULL);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <time.h>
 
-struct nudge {
+struct interrupt_timer {
     timer_t timer;
     bool armed; /* the timer exists */
     sigset_t before;
@@ -18,8 +18,8 @@ struct nudge {
  * interrupt is ended by the next. Code that does not wait is not affected. One at a time in a
  * thread. Uses a real-time signal that nothing else in the process uses, and a timer, but no
  * thread; if the system has none left, there are no interrupts. */
-void nudge_begin(struct nudge *nudge, int64_t every_ms);
+void interrupt_timer_begin(struct interrupt_timer *nudge, int64_t every_ms);
 /* By the same thread. True: there was an interrupt. */
-bool nudge_end(struct nudge *nudge);
+bool interrupt_timer_end(struct interrupt_timer *nudge);
 
 #endif

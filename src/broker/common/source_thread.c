@@ -19,18 +19,18 @@ void source_thread_init(struct source_thread *self, const struct broker_vtable *
     if (inflight)
         inflight_init(inflight);
     connection_state_init_source(&self->state, vtable->kind, options);
-    bell_init(&self->bell);
+    wakeup_init(&self->wakeup);
 }
 
 void source_thread_free(struct source_thread *self) {
     atomic_store(&self->closing, true);
-    bell_ring(&self->bell);
+    wakeup_ring(&self->wakeup);
     if (self->started)
         pthread_join(self->thread, NULL);
     if (self->inflight)
         inflight_free(self->inflight);
     connection_state_free(&self->state);
-    bell_free(&self->bell);
+    wakeup_free(&self->wakeup);
     arena_free(&self->arena);
 }
 
@@ -55,7 +55,7 @@ void source_thread_listen(struct broker *broker, void (*ready)(void *arg), void 
 
 void source_thread_want(struct broker *broker, bool wanted) {
     atomic_store(&thread_of(broker)->wanted, wanted);
-    bell_ring(&thread_of(broker)->bell);
+    wakeup_ring(&thread_of(broker)->wakeup);
 }
 
 void source_thread_health(struct broker *broker, struct broker_health *out) {
@@ -69,7 +69,7 @@ size_t source_thread_receive(struct broker *broker, struct instant now, struct m
 
 void source_thread_settle(struct broker *broker, struct message *held) {
     inflight_settle(thread_of(broker)->inflight, held);
-    bell_ring(&thread_of(broker)->bell);
+    wakeup_ring(&thread_of(broker)->wakeup);
 }
 
 void source_thread_hand_back(struct broker *broker, struct message *held_take, struct instant due) {

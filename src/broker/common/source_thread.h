@@ -1,6 +1,6 @@
 /* source_thread: the thread that every source has, and the functions of its table that are the same
  * for all. The thread owns the connection to the server; the engine's thread touches only the
- * messages in flight and the flags, and rings the bell.
+ * messages in flight and the flags, and rings the wakeup.
  *
  *   listen ──▶ ( turn )* ── free: closing ──▶ end ──▶ gone
  *
@@ -19,7 +19,7 @@
 /* What the thread does. */
 struct source_thread_work {
     const char *name;                    /* the thread's */
-    void (*turn)(struct broker *broker); /* does what there is to do, then sleeps on the bell */
+    void (*turn)(struct broker *broker); /* does what there is to do, then sleeps on the wakeup */
     void (*end)(struct broker *broker);  /* sends what was settled and closes the connection */
 };
 
@@ -30,7 +30,7 @@ struct source_thread {
     struct arena arena;        /* for the adapter: the texts of its URL */
     struct inflight *inflight; /* the adapter's; NULL: none */
     struct connection_state state;
-    struct bell bell;
+    struct wakeup wakeup;
     atomic_bool wanted, closing;
     _Atomic uint64_t waiting; /* at the server, as last known */
     bool started;

@@ -46,7 +46,7 @@ static void open_feed(struct kafka_group *group, int32_t number) {
     rd_kafka_queue_t *queue =
         rd_kafka_queue_get_partition(group->client, group->url->topic.ptr, number);
     rd_kafka_queue_forward(queue, NULL);
-    rd_kafka_queue_cb_event_enable(queue, on_event, group->bell);
+    rd_kafka_queue_cb_event_enable(queue, on_event, group->wakeup);
     group->feeds[number] = (struct kafka_feed){.queue = queue};
     kafka_message_head(group->url->topic, number, &group->feeds[number].head);
     kafka_inflight_assign(group->inflight, number);
@@ -183,7 +183,7 @@ static void subscribe(struct kafka_group *group) {
 static void listen_to(struct kafka_group *group) {
     rd_kafka_poll_set_consumer(group->client);
     rd_kafka_queue_t *events = rd_kafka_queue_get_consumer(group->client);
-    rd_kafka_queue_cb_event_enable(events, on_event, group->bell);
+    rd_kafka_queue_cb_event_enable(events, on_event, group->wakeup);
     rd_kafka_queue_destroy(events);
 }
 

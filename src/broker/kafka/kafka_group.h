@@ -1,6 +1,6 @@
 /* kafka_group: our member of a consumer group. It reads the partitions that are assigned to us into
  * a kafka_inflight, commits what is settled there, and notices trouble. Everything is called on the
- * source's thread; librdkafka's own threads only ring the bell.
+ * source's thread; librdkafka's own threads only ring the wakeup.
  *
  *   watching ──wanted──▶ joining ──assigned──▶ reading ⇄ paused (not wanted)
  *                           ▲                     │
@@ -38,7 +38,7 @@ struct kafka_group {
     const char *member; /* our name in the group, which survives restarts */
     struct kafka_inflight *inflight;
     struct connection_state *state;
-    struct mailbox *bell;
+    struct mailbox *wakeup;
     struct pool *pool;          /* for the messages that records become */
     struct body_memory *memory; /* that their bodies count towards; NULL: no limit */
 
@@ -61,7 +61,7 @@ struct kafka_group {
 };
 
 /* One turn: opens the client when it is time to, serves it, reads, commits, asks for the lag.
- * Returns until when to sleep unless the bell rings. */
+ * Returns until when to sleep unless the wakeup rings. */
 struct mono kafka_group_turn(struct kafka_group *group, struct clock *clock);
 /* Commits what is settled and leaves the group, for a bounded time. */
 void kafka_group_close(struct kafka_group *group, struct clock *clock);

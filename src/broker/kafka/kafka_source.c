@@ -15,7 +15,7 @@ struct kafka_source {
     struct kafka_url url;
     struct connection_state state;
     struct kafka_inflight inflight;
-    struct mailbox bell; /* wakes the thread; no mail comes */
+    struct mailbox wakeup; /* wakes the thread; no mail comes */
     struct kafka_group group;
     atomic_bool closing;
     bool started;
@@ -29,7 +29,7 @@ static struct kafka_source *self(struct broker *broker) {
 static void *run(void *arg) {
     struct kafka_source *source = arg;
     while (!atomic_load(&source->closing))
-        mailbox_wait(&source->bell, kafka_group_turn(&source->group, source->clock));
+        mailbox_wait(&source->wakeup, kafka_group_turn(&source->group, source->clock));
     kafka_group_close(&source->group, source->clock);
     return NULL;
 }
@@ -39,14 +39,14 @@ static size_t source_receive(struct broker *broker, struct instant now, struct m
     struct kafka_source *source = self(broker);
     size_t count;
     if (kafka_inflight_receive(&source->inflight, now.mono, out, max, &count))
-        mailbox_ring(&source->bell);
+        mailbox_ring(&source->wakeup);
     return count;
 }
 
 static void source_settle(struct broker *broker, struct message *held) {
     struct kafka_source *source = self(broker);
     if (kafka_inflight_settle(&source->inflight, held))
-        mailbox_ring(&source->bell);
+        mailbox_ring(&source->wakeup);
 }
 
 static void source_hand_back(struct broker *broker, struct message *held_take, struct instant due) {
@@ -70,7 +70,7 @@ static bool source_drained(struct broker *broker) {
 static void source_want(struct broker *broker, bool wanted) {
     struct kafka_source *source = self(broker);
     if (kafka_inflight_want(&source->inflight, wanted))
-        mailbox_ring(&source->bell);
+        mailbox_ring(&source->wakeup);
 }
 
 static void source_health(struct broker *broker, struct broker_health *out) {
@@ -88,13 +88,13 @@ static void source_listen(struct broker *broker, void (*ready)(void *arg), void 
 static void source_free(struct broker *broker) {
     struct kafka_source *source = self(broker);
     atomic_store(&source->closing, true);
-    mailbox_ring(&source->bell);
+    mailbox_ring(&source->wakeup);
     if (source->started)
         pthread_join(source->thread, NULL);
     kafka_inflight_free(&source->inflight);
     pool_close(source->group.pool);
     connection_state_free(&source->state);
-    mailbox_free(&source->bell);
+    mailbox_free(&source->wakeup);
     arena_free(&source->arena);
     free(source);
 }
@@ -141,13 +141,13 @@ struct broker *kafka_source_new(const struct broker_options *options) {
     (void)status;
     connection_state_init_source(&source->state, "kafka", options);
     kafka_inflight_init(&source->inflight);
-    mailbox_init(&source->bell);
+    mailbox_init(&source->wakeup);
     source->group =
         (struct kafka_group){.url = &source->url,
                              .member = member_name(options, source->url.topic, &source->arena),
                              .inflight = &source->inflight,
                              .state = &source->state,
-                             .bell = &source->bell,
+                             .wakeup = &source->wakeup,
                              .memory = options->memory,
                              .pool = pool_new()};
     source->group.follow = (struct kafka_follow){.url = &source->url, .pool = source->group.pool};

@@ -10,7 +10,7 @@
 enum {
     SERVER_TEXT_MAX = 512,
     SUBJECT_MAX = 1024,
-    END_WAIT_MS = 1000, /* between two looks; the bell rings before */
+    END_WAIT_MS = 1000, /* between two looks; the wakeup rings before */
     NUDGE_MS = 500,     /* after the library's own limit for a server */
 };
 
@@ -21,15 +21,15 @@ void nats_end_begin(struct nats_end *end) {
     atomic_store(&end->left, false);
 }
 
-void nats_end_tell(struct nats_end *end, struct bell *bell) {
+void nats_end_tell(struct nats_end *end, struct wakeup *wakeup) {
     atomic_store(&end->ended, true);
-    bell_ring(bell);
+    wakeup_ring(wakeup);
     atomic_store(&end->left, true);
 }
 
-void nats_end_await(struct nats_end *end, struct bell *bell) {
+void nats_end_await(struct nats_end *end, struct wakeup *wakeup) {
     while (!atomic_load(&end->ended))
-        bell_wait(bell, -1, END_WAIT_MS);
+        wakeup_wait(wakeup, -1, END_WAIT_MS);
     while (!atomic_load(&end->left))
         sched_yield();
 }
@@ -111,7 +111,7 @@ static natsStatus set_tls(natsOptions *options, const struct nats_url *url) {
 static void on_closed(natsConnection *nc, void *arg) {
     struct nats_connection *connection = arg;
     (void)nc;
-    nats_end_tell(&connection->end, connection->bell);
+    nats_end_tell(&connection->end, connection->wakeup);
 }
 
 /* The library does not reconnect: its user is told of the end, and paces the tries. Nor does it try
@@ -147,13 +147,13 @@ static bool set_options(natsOptions *options, struct nats_connection *connection
 /* The library has a time limit for everything but the TLS handshake, which any server may ask for;
  * an interrupted wait ends it with an error. */
 static natsStatus connect_in_time(struct nats_connection *connection, natsOptions *options) {
-    struct nudge nudge;
+    struct interrupt_timer nudge;
     natsStatus status = set_server(options, connection->host);
     if (status != NATS_OK)
         return status;
-    nudge_begin(&nudge, connection->wait_ms + NUDGE_MS);
+    interrupt_timer_begin(&nudge, connection->wait_ms + NUDGE_MS);
     status = natsConnection_Connect(&connection->nc, options);
-    return nudge_end(&nudge) && status == NATS_SSL_ERROR ? NATS_TIMEOUT : status;
+    return interrupt_timer_end(&nudge) && status == NATS_SSL_ERROR ? NATS_TIMEOUT : status;
 }
 
 static void choose_next(struct nats_connection *connection) {
@@ -179,10 +179,10 @@ static bool try_hosts(struct nats_connection *connection, natsOptions *options, 
 }
 
 bool nats_connection_open(struct nats_connection *connection, const struct nats_url *url,
-                          struct bell *bell, int64_t wait_ms, struct err *err) {
+                          struct wakeup *wakeup, int64_t wait_ms, struct err *err) {
     natsOptions *options = NULL;
     connection->url = url;
-    connection->bell = bell;
+    connection->wakeup = wakeup;
     connection->wait_ms = wait_ms;
     choose_next(connection);
     nats_end_begin(&connection->end);
@@ -200,7 +200,7 @@ void nats_connection_close(struct nats_connection *connection) {
     if (!connection->nc)
         return;
     natsConnection_Close(connection->nc);
-    nats_end_await(&connection->end, connection->bell);
+    nats_end_await(&connection->end, connection->wakeup);
     natsConnection_Destroy(connection->nc);
     connection->nc = NULL;
 }

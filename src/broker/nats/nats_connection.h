@@ -28,7 +28,7 @@ struct nats_connection {
     const struct nats_url *url;
     const struct url_host *host; /* the last that was tried */
     const atomic_bool *closing;  /* then no other host is tried; NULL: never */
-    struct bell *bell;           /* rung when it ends by itself */
+    struct wakeup *wakeup;       /* rung when it ends by itself */
     int64_t wait_ms;             /* time limit for each server */
     struct nats_end end;
 };
@@ -41,15 +41,16 @@ struct nats_question {
 };
 
 void nats_end_begin(struct nats_end *end);
-/* From the library's thread: rings the bell. */
-void nats_end_tell(struct nats_end *end, struct bell *bell);
-/* The bell may be freed afterwards. */
-void nats_end_await(struct nats_end *end, struct bell *bell);
+/* From the library's thread: rings the wakeup. */
+void nats_end_tell(struct nats_end *end, struct wakeup *wakeup);
+/* The wakeup may be freed afterwards. */
+void nats_end_await(struct nats_end *end, struct wakeup *wakeup);
 
 /* Tries the hosts of the URL, from the one behind the last that was tried on, each for as long as
- * `wait_ms`. The URL and the bell must outlive the connection. False: err says why, of the last. */
+ * `wait_ms`. The URL and the wakeup must outlive the connection. False: err says why, of the last.
+ */
 bool nats_connection_open(struct nats_connection *connection, const struct nats_url *url,
-                          struct bell *bell, int64_t wait_ms, struct err *err);
+                          struct wakeup *wakeup, int64_t wait_ms, struct err *err);
 /* Does nothing when it is not open. None of our functions is called from the library's threads
  * afterwards. */
 void nats_connection_close(struct nats_connection *connection);

@@ -8,7 +8,7 @@
 struct nats_inbox {
     natsSubscription *subscription; /* NULL: it is closed */
     natsInbox *name;
-    struct bell *bell;
+    struct wakeup *wakeup;
     struct nats_end end; /* nothing comes any more */
 };
 

@@ -15,7 +15,7 @@ struct nats_peek {
     struct clock *clock;
     struct arena arena; /* the texts of url and span */
     struct nats_url url;
-    struct bell bell;
+    struct wakeup wakeup;
     struct nats_connection connection;
     struct nats_span span;
 };
@@ -48,7 +48,7 @@ static enum status open_pass(struct nats_peek *nats, struct err *err) {
         return STATUS_OK;
     enum status status = STATUS_UNREACHABLE;
     for (size_t host = 0; status == STATUS_UNREACHABLE && host < nats->url.host_count; host++) {
-        if (!nats_connection_open(&nats->connection, &nats->url, &nats->bell, PEEK_WAIT_MS, err))
+        if (!nats_connection_open(&nats->connection, &nats->url, &nats->wakeup, PEEK_WAIT_MS, err))
             return err->status;
         status = read_span(nats, err);
         if (status != STATUS_OK)
@@ -120,7 +120,7 @@ static enum status nats_next(struct peek *peek, struct message **out, size_t max
 static void nats_free(struct peek *peek) {
     struct nats_peek *nats = self(peek);
     nats_connection_close(&nats->connection);
-    bell_free(&nats->bell);
+    wakeup_free(&nats->wakeup);
     arena_free(&nats->arena);
     free(nats);
 }
@@ -136,6 +136,6 @@ struct peek *nats_peek_new(const struct broker_options *options) {
     enum status status = nats_url_peek(options->url, &nats->arena, &nats->url, NULL);
     assert(status == STATUS_OK);
     (void)status;
-    bell_init(&nats->bell);
+    wakeup_init(&nats->wakeup);
     return &nats->peek;
 }

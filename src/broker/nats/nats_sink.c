@@ -26,7 +26,7 @@ struct nats_sink {
     struct sink_thread thread;
     struct nats_url url;
     struct mailbox answers;
-    struct bell bell; /* the connection's: waited for only while it closes */
+    struct wakeup wakeup; /* the connection's: waited for only while it closes */
 
     /* The thread's own. */
     struct nats_connection connection;
@@ -91,7 +91,7 @@ static void give_up_connection(struct nats_sink *nats, const struct err *err) {
 }
 
 static bool open_sink(struct nats_sink *nats, struct err *err) {
-    return nats_connection_open(&nats->connection, &nats->url, &nats->bell, NATS_WAIT_MS, err) &&
+    return nats_connection_open(&nats->connection, &nats->url, &nats->wakeup, NATS_WAIT_MS, err) &&
            nats_inbox_open(&nats->inbox, &nats->connection, on_answer, nats, err);
 }
 
@@ -250,7 +250,7 @@ static void nats_free(struct sink *sink) {
     sink_thread_free(&nats->thread);
     mailbox_free(&nats->answers);
     connection_state_free(&nats->state);
-    bell_free(&nats->bell);
+    wakeup_free(&nats->wakeup);
     free(nats);
 }
 
@@ -301,16 +301,16 @@ static enum status look(struct nats_connection *connection, struct arena *arena,
 enum status nats_sink_connect(const struct sink_options *options, struct err *err) {
     struct arena arena;
     struct nats_url url;
-    struct bell bell;
+    struct wakeup wakeup;
     struct nats_connection connection = {.nc = NULL};
     arena_init_heap(&arena, URL_TEXT_MAX);
-    bell_init(&bell);
+    wakeup_init(&wakeup);
     enum status status = nats_url_sink(options->url, &arena, &url, err);
     bool open =
-        status == STATUS_OK && nats_connection_open(&connection, &url, &bell, NATS_WAIT_MS, err);
+        status == STATUS_OK && nats_connection_open(&connection, &url, &wakeup, NATS_WAIT_MS, err);
     status = open ? look(&connection, &arena, err) : err->status;
     nats_connection_close(&connection);
-    bell_free(&bell);
+    wakeup_free(&wakeup);
     arena_free(&arena);
     return status;
 }
@@ -325,7 +325,7 @@ struct sink *nats_sink_new(const struct sink_options *options) {
     assert(status == STATUS_OK);
     (void)status;
     connection_state_init(&nats->state, BYTES("sink nats"), options->seed);
-    bell_init(&nats->bell);
+    wakeup_init(&nats->wakeup);
     nats->connection.closing = &nats->thread.closing;
     mailbox_init(&nats->answers);
     sink_thread_start(&nats->thread);

@@ -109,7 +109,7 @@ static void on_message(natsConnection *nc, natsSubscription *sub, natsMsg *messa
     }
     natsMsg_Destroy(message);
     if (status || atomic_load(&nats->asked) <= 0)
-        bell_ring(&nats->thread.bell);
+        wakeup_ring(&nats->thread.wakeup);
 }
 
 /* ---- asking ---- */
@@ -271,7 +271,7 @@ static bool return_unwanted(struct nats_source *nats, struct mono now, struct er
 /* ---- the thread ---- */
 
 static void sleep_until(struct nats_source *nats, struct mono until) {
-    bell_wait(&nats->thread.bell, -1, until.ms - clock_now(nats->thread.clock).mono.ms);
+    wakeup_wait(&nats->thread.wakeup, -1, until.ms - clock_now(nats->thread.clock).mono.ms);
 }
 
 /* Acknowledgements that may not have arrived are sent again. */
@@ -291,7 +291,7 @@ static void connect_again(struct nats_source *nats, struct mono now) {
     nats->unwanted_at = now;
     nats->renew_at = now;
     atomic_store(&nats->asked, 0);
-    if (nats_connection_open(&nats->connection, &nats->url, &nats->thread.bell, NATS_WAIT_MS,
+    if (nats_connection_open(&nats->connection, &nats->url, &nats->thread.wakeup, NATS_WAIT_MS,
                              &err) &&
         ask_consumer(nats, now, &err) &&
         nats_inbox_open(&nats->inbox, &nats->connection, on_message, nats, &err))
@@ -362,7 +362,7 @@ static size_t receive(struct broker *broker, struct instant now, struct message 
     atomic_store(&self(broker)->told, false);
     size_t count = source_thread_receive(broker, now, out, max);
     if (count > 0)
-        bell_ring(&self(broker)->thread.bell);
+        wakeup_ring(&self(broker)->thread.wakeup);
     return count;
 }
 

@@ -1,5 +1,5 @@
-/* One thread owns the connection. It sleeps on the socket and on a bell that the engine rings when
- * a message was settled or `wanted` has changed; they share the struct inflight.
+/* One thread owns the connection. It sleeps on the socket and on a wakeup that the engine rings
+ * when a message was settled or `wanted` has changed; they share the struct inflight.
  *
  *            ┌──────────────── trouble ────────────────┐
  *            ▼                                         │
@@ -186,7 +186,7 @@ static enum rabbit_reading read_one(struct rabbit_source *rabbit, struct err *er
 
 static void sleep_until(struct rabbit_source *rabbit, struct mono until) {
     int fd = rabbit->connection.state ? amqp_get_sockfd(rabbit->connection.state) : -1;
-    bell_wait(&rabbit->thread.bell, fd, until.ms - clock_now(rabbit->thread.clock).mono.ms);
+    wakeup_wait(&rabbit->thread.wakeup, fd, until.ms - clock_now(rabbit->thread.clock).mono.ms);
 }
 
 /* A quorum queue counts a delivery for every message that an ended connection had. */

@@ -1,6 +1,6 @@
 /* One thread talks to the server, over two connections: on one it asks and is answered at once, on
  * the other the server may wait until there is something to fetch. The engine's thread touches
- * only the messages in flight (redis_inflight.h), and rings the bell.
+ * only the messages in flight (redis_inflight.h), and rings the wakeup.
  *
  *   connect ──▶ begin ──▶ ( give back, fetch, settle, tend, wait )* ──▶ lost ──▶ wait a little ─┐
  *      ▲                                                                                        │
@@ -253,8 +253,8 @@ static struct mono wake_at(const struct redis_source *source) {
 static void wait(struct redis_source *source) {
     int64_t left = wake_at(source).ms - now_of(source).ms;
     bool fetching = source->session.fetch && source->answers > 0;
-    bell_wait(&source->thread.bell, fetching ? redis_connection_fd(source->session.fetch) : -1,
-              left > 0 ? left : 0);
+    wakeup_wait(&source->thread.wakeup, fetching ? redis_connection_fd(source->session.fetch) : -1,
+                left > 0 ? left : 0);
 }
 
 static void act(struct redis_source *source) {
@@ -277,7 +277,8 @@ static void send_last(struct redis_source *source) {
     struct mono until = mono_after(now_of(source), CLOSE_MS);
     while (!source->session.work && !connect_again(source) &&
            source->thread.state.next_try.ms < until.ms)
-        bell_wait(&source->thread.bell, -1, source->thread.state.next_try.ms - now_of(source).ms);
+        wakeup_wait(&source->thread.wakeup, -1,
+                    source->thread.state.next_try.ms - now_of(source).ms);
     bool said = source->session.work && settle_all(source, &err) && read_fetched(source, &err) &&
                 give_back_all(source, &err);
     if (said && source->session.begun && source->shape->end)
@@ -300,18 +301,18 @@ static size_t receive(struct broker *broker, struct instant now, struct message 
     struct redis_source *source = self(broker);
     size_t got = redis_inflight_receive(&source->inflight, now.mono, out, max);
     if (got > 0)
-        bell_ring(&source->thread.bell);
+        wakeup_ring(&source->thread.wakeup);
     return got;
 }
 
 static void settle(struct broker *broker, struct message *held) {
     redis_inflight_settle(&self(broker)->inflight, held);
-    bell_ring(&self(broker)->thread.bell);
+    wakeup_ring(&self(broker)->thread.wakeup);
 }
 
 static void hand_back(struct broker *broker, struct message *held, struct instant due) {
     redis_inflight_hand_back(&self(broker)->inflight, held, due.mono);
-    bell_ring(&self(broker)->thread.bell);
+    wakeup_ring(&self(broker)->thread.wakeup);
 }
 
 static struct mono next_wake(struct broker *broker) {

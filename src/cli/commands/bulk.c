@@ -12,7 +12,7 @@
 
 #define CHUNK ((size_t)64 * 1024)
 
-struct bulk {
+struct bulk_push {
     const struct cli_env *env;
     struct client *client;
     const char *path;
@@ -28,7 +28,7 @@ struct bulk {
 
 /* ---- answers ---- */
 
-static void put_id(struct bulk *bulk, struct json id, struct arena *arena) {
+static void put_id(struct bulk_push *bulk, struct json id, struct arena *arena) {
     struct bytes text = BYTES("");
     if (bulk->env->json) {
         if (bulk->pushed > 0)
@@ -42,7 +42,7 @@ static void put_id(struct bulk *bulk, struct json id, struct arena *arena) {
     bulk->pushed++;
 }
 
-static void note_duplicate(struct bulk *bulk, struct json id) {
+static void note_duplicate(struct bulk_push *bulk, struct json id) {
     if (bulk->env->json) {
         if (bulk->duplicate_count > 0)
             buf_char(&bulk->duplicates, ',');
@@ -51,7 +51,7 @@ static void note_duplicate(struct bulk *bulk, struct json id) {
     bulk->duplicate_count++;
 }
 
-static int show_answer(struct bulk *bulk) {
+static int show_answer(struct bulk_push *bulk) {
     struct json answer;
     struct arena arena;
     arena_init_heap(&arena, CHUNK);
@@ -67,7 +67,7 @@ static int show_answer(struct bulk *bulk) {
 }
 
 /* The server counts lines within the request; messages name the file's lines. */
-static void name_line(const struct bulk *bulk, const struct err *why, struct err *out) {
+static void name_line(const struct bulk_push *bulk, const struct err *why, struct err *out) {
     size_t refused = client_refused_line(bulk->client);
     struct bytes detail = bytes_of(why->text);
     if (refused == 0 || refused > bulk->line_count) {
@@ -82,7 +82,7 @@ static void name_line(const struct bulk *bulk, const struct err *why, struct err
 }
 
 /* A request without an answer may have been stored nevertheless. */
-static int give_up(const struct bulk *bulk, const struct err *why) {
+static int give_up(const struct bulk_push *bulk, const struct err *why) {
     struct err err;
     size_t first = bulk->lines[0], last = bulk->lines[bulk->line_count - 1];
     name_line(bulk, why, &err);
@@ -100,7 +100,7 @@ static int give_up(const struct bulk *bulk, const struct err *why) {
 
 /* ---- requests ---- */
 
-static int send_lines(struct bulk *bulk) {
+static int send_lines(struct bulk_push *bulk) {
     assert(bulk->line_count <= BULK_LINES_MAX);
     struct err err;
     if (bulk->line_count == 0)
@@ -113,7 +113,7 @@ static int send_lines(struct bulk *bulk) {
     return show_answer(bulk);
 }
 
-static int add_line(struct bulk *bulk, struct bytes line) {
+static int add_line(struct bulk_push *bulk, struct bytes line) {
     assert(bulk->line_count <= BULK_LINES_MAX);
     bool full = bulk->line_count == BULK_LINES_MAX || bulk->body.len + line.len >= BULK_BYTES_MAX;
     int code = full ? send_lines(bulk) : 0;
@@ -125,14 +125,14 @@ static int add_line(struct bulk *bulk, struct bytes line) {
     return 0;
 }
 
-static int too_long(const struct bulk *bulk) {
+static int too_long(const struct bulk_push *bulk) {
     struct err err;
     err_set(&err, STATUS_INVALID, "%s: line %zu is longer than %d bytes", bulk->name, bulk->line,
             BULK_LINE_MAX);
     return command_fail(&err);
 }
 
-static int push_lines(struct bulk *bulk) {
+static int push_lines(struct bulk_push *bulk) {
     char *memory = NULL;
     size_t size = 0;
     ssize_t len;
@@ -157,7 +157,7 @@ static int push_lines(struct bulk *bulk) {
     return code;
 }
 
-static void put_end(struct bulk *bulk) {
+static void put_end(struct bulk_push *bulk) {
     if (bulk->env->json) {
         buf_str(&bulk->out, "],\"duplicates\":[");
         buf_bytes(&bulk->out, buf_view(&bulk->duplicates));
@@ -171,10 +171,11 @@ static void put_end(struct bulk *bulk) {
     buf_char(&bulk->out, '\n');
 }
 
-static struct bulk *bulk_new(const struct cli_env *env, struct client *client, const char *path,
-                             FILE *file, const char *name) {
-    struct bulk *bulk = memory_new(sizeof *bulk);
-    *bulk = (struct bulk){.env = env, .client = client, .path = path, .name = name, .file = file};
+static struct bulk_push *bulk_new(const struct cli_env *env, struct client *client,
+                                  const char *path, FILE *file, const char *name) {
+    struct bulk_push *bulk = memory_new(sizeof *bulk);
+    *bulk =
+        (struct bulk_push){.env = env, .client = client, .path = path, .name = name, .file = file};
     buf_init_heap(&bulk->body, (size_t)BULK_BYTES_MAX + BULK_LINE_MAX + 1);
     buf_init_heap(&bulk->answer, COMMAND_ANSWER_MAX);
     buf_init_heap(&bulk->out, COMMAND_ANSWER_MAX);
@@ -182,7 +183,7 @@ static struct bulk *bulk_new(const struct cli_env *env, struct client *client, c
     return bulk;
 }
 
-static void bulk_free(struct bulk *bulk) {
+static void bulk_free(struct bulk_push *bulk) {
     buf_free(&bulk->body);
     buf_free(&bulk->answer);
     buf_free(&bulk->out);
@@ -192,7 +193,7 @@ static void bulk_free(struct bulk *bulk) {
 
 int bulk_push(const struct cli_env *env, struct client *client, const char *path, FILE *file,
               const char *name) {
-    struct bulk *bulk = bulk_new(env, client, path, file, name);
+    struct bulk_push *bulk = bulk_new(env, client, path, file, name);
     if (env->json)
         buf_str(&bulk->out, "{\"ids\":[");
     int code = push_lines(bulk);

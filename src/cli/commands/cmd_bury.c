@@ -3,10 +3,10 @@
 
 #include "cli/commands/decide.h"
 
-const struct options_row cmd_bury_options[] = {RULING_OPTIONS, FILTER_STATE, {0}};
+const struct options_row cmd_bury_options[] = {DECIDE_OPTIONS, FILTER_STATE, {0}};
 
 int cmd_bury_run(const struct cli_env *env, int argc, char **argv) {
-    static const struct ruling_verb verb = {
+    static const struct decide_verb verb = {
         .name = "bury", .done = "buried", .options = cmd_bury_options, .messages = true};
-    return ruling_run(env, &verb, argc, argv);
+    return decide_run(env, &verb, argc, argv);
 }

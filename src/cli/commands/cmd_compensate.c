@@ -3,12 +3,12 @@
 
 #include "cli/commands/decide.h"
 
-const struct options_row cmd_compensate_options[] = {RULING_OPTIONS, {0}};
+const struct options_row cmd_compensate_options[] = {DECIDE_OPTIONS, {0}};
 
 int cmd_compensate_run(const struct cli_env *env, int argc, char **argv) {
-    static const struct ruling_verb verb = {.name = "compensate",
+    static const struct decide_verb verb = {.name = "compensate",
                                             .done = "given to their compensating handler",
                                             .options = cmd_compensate_options,
                                             .one_acts = false};
-    return ruling_run(env, &verb, argc, argv);
+    return decide_run(env, &verb, argc, argv);
 }

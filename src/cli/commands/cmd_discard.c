@@ -3,12 +3,12 @@
 
 #include "cli/commands/decide.h"
 
-const struct options_row cmd_discard_options[] = {RULING_OPTIONS, FILTER_STATE, {0}};
+const struct options_row cmd_discard_options[] = {DECIDE_OPTIONS, FILTER_STATE, {0}};
 
 int cmd_discard_run(const struct cli_env *env, int argc, char **argv) {
-    static const struct ruling_verb verb = {.name = "discard",
+    static const struct decide_verb verb = {.name = "discard",
                                             .done = "discarded",
                                             .options = cmd_discard_options,
                                             .may_be_messages = true};
-    return ruling_run(env, &verb, argc, argv);
+    return decide_run(env, &verb, argc, argv);
 }

@@ -3,10 +3,10 @@
 
 #include "cli/commands/decide.h"
 
-const struct options_row cmd_escalate_options[] = {RULING_OPTIONS, {0}};
+const struct options_row cmd_escalate_options[] = {DECIDE_OPTIONS, {0}};
 
 int cmd_escalate_run(const struct cli_env *env, int argc, char **argv) {
-    static const struct ruling_verb verb = {
+    static const struct decide_verb verb = {
         .name = "escalate", .done = "escalated", .options = cmd_escalate_options, .one_acts = true};
-    return ruling_run(env, &verb, argc, argv);
+    return decide_run(env, &verb, argc, argv);
 }

@@ -18,7 +18,7 @@
 
 enum { FILES_MAX = 100000, PART_BYTES = 1024 * 1024, CHUNK = 4096 };
 
-struct import {
+struct import_command {
     const struct cli_env *env;
     struct client *client;
     struct buf answer;
@@ -59,7 +59,7 @@ static size_t frames_part(struct bytes data) {
 
 /* ---- answers ---- */
 
-static void tell(const struct import *import, struct json list, const char *key,
+static void tell(const struct import_command *import, struct json list, const char *key,
                  const char *before) {
     struct arena arena;
     arena_init_heap(&arena, CHUNK);
@@ -74,7 +74,7 @@ static void tell(const struct import *import, struct json list, const char *key,
     arena_free(&arena);
 }
 
-static void take_answer(struct import *import) {
+static void take_answer(struct import_command *import) {
     struct json answer;
     json_parse(buf_view(&import->answer), &answer, NULL); /* checked by client_send */
     tell(import, field_at(answer, "refused"), "why", "");
@@ -89,7 +89,7 @@ static void take_answer(struct import *import) {
 /* ---- files ---- */
 
 /* Intact letters of a damaged archive are imported nevertheless. */
-static void check_archive(struct import *import, struct bytes data) {
+static void check_archive(struct import_command *import, struct bytes data) {
     struct err why, err;
     if (manifest_check(import->name, data, &why) == STATUS_OK)
         return;
@@ -98,7 +98,7 @@ static void check_archive(struct import *import, struct bytes data) {
     import->damaged++;
 }
 
-static int import_data(struct import *import, struct bytes data) {
+static int import_data(struct import_command *import, struct bytes data) {
     bool frames = frames_begin(data);
     struct progress progress;
     struct err err;
@@ -128,7 +128,7 @@ static int trouble(const char *name) {
     return command_fail(&err);
 }
 
-static int import_file(struct import *import, const char *name) {
+static int import_file(struct import_command *import, const char *name) {
     struct stat stat;
     int fd = open(name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -149,7 +149,7 @@ static int import_file(struct import *import, const char *name) {
     return code;
 }
 
-static int print_sum(const struct import *import) {
+static int print_sum(const struct import_command *import) {
     char memory[512];
     struct buf text;
     buf_init_fixed(&text, memory, sizeof memory);
@@ -172,7 +172,7 @@ int cmd_import_run(const struct cli_env *env, int argc, char **argv) {
     int code = 0;
     if (!command_options(env, NULL, argc, argv, 1, FILES_MAX, &options))
         return status_exit(STATUS_USAGE);
-    struct import import = {.env = env, .client = client_new(env->url)};
+    struct import_command import = {.env = env, .client = client_new(env->url)};
     buf_init_heap(&import.answer, COMMAND_ANSWER_MAX);
     for (size_t i = 0; i < options.arg_count && code == 0; i++) {
         import.name = options.args[i];

@@ -48,7 +48,7 @@ static const struct listing_column message_columns[] = {
 };
 
 /* A list being printed: as a table, or as one JSON document of all pages. */
-struct walk {
+struct list_walk {
     const struct cli_env *env;
     const struct options *options;
     const char *noun; /* "letters" or "messages" */
@@ -60,11 +60,11 @@ struct walk {
     uint64_t damaged; /* rows that the server could not read */
 };
 
-static bool all_pages(const struct walk *walk) {
+static bool all_pages(const struct list_walk *walk) {
     return options_has(walk->options, "all");
 }
 
-static void put_filters(const struct walk *walk, struct path *path) {
+static void put_filters(const struct list_walk *walk, struct path *path) {
     for (const struct options_row *row = cmd_ls_options; row->name; row++) {
         char name[32];
         filter_word(row->name, name);
@@ -75,7 +75,7 @@ static void put_filters(const struct walk *walk, struct path *path) {
         path_argument(path, "limit", ALL_PAGE);
 }
 
-static void put_path(const struct walk *walk, const char *cursor, struct path *path) {
+static void put_path(const struct list_walk *walk, const char *cursor, struct path *path) {
     const struct options *options = walk->options;
     path_init(path, options->arg_count > 0 ? "/v1/dlqs" : "/v1");
     if (options->arg_count > 0)
@@ -85,7 +85,7 @@ static void put_path(const struct walk *walk, const char *cursor, struct path *p
     path_argument(path, "cursor", cursor);
 }
 
-static enum status get_page(struct walk *walk, const char *cursor, struct json *page,
+static enum status get_page(struct list_walk *walk, const char *cursor, struct json *page,
                             struct err *err) {
     struct path path;
     put_path(walk, cursor, &path);
@@ -98,7 +98,7 @@ static enum status get_page(struct walk *walk, const char *cursor, struct json *
 }
 
 /* Rows of a page, unchanged, appended to those of earlier pages. */
-static void put_raw_rows(struct walk *walk, struct json rows) {
+static void put_raw_rows(struct list_walk *walk, struct json rows) {
     for (struct json_walk w = json_walk(rows); json_step(&w); walk->rows++) {
         if (walk->rows > 0)
             buf_char(&walk->out, ',');
@@ -106,7 +106,7 @@ static void put_raw_rows(struct walk *walk, struct json rows) {
     }
 }
 
-static void put_page(struct walk *walk, struct json page) {
+static void put_page(struct list_walk *walk, struct json page) {
     struct json rows = field_at(page, walk->noun);
     if (walk->env->json && all_pages(walk)) {
         put_raw_rows(walk, rows);
@@ -119,7 +119,7 @@ static void put_page(struct walk *walk, struct json page) {
 }
 
 /* Notes about rows that the list does not show, on standard error. */
-static void put_notes(const struct walk *walk, struct json page, struct bytes cursor) {
+static void put_notes(const struct list_walk *walk, struct json page, struct bytes cursor) {
     int64_t count;
     if (cursor.len > 0 && !all_pages(walk))
         fprintf(stderr, "There are more: --all lists them too.\n");
@@ -130,7 +130,7 @@ static void put_notes(const struct walk *walk, struct json page, struct bytes cu
 }
 
 /* Prints one page; *cursor is then the cursor of the next page, or NULL. */
-static int walk_page(struct walk *walk, struct arena *cursors, const char **cursor) {
+static int walk_page(struct list_walk *walk, struct arena *cursors, const char **cursor) {
     struct json page;
     struct err err;
     if (get_page(walk, *cursor, &page, &err) != STATUS_OK)
@@ -149,7 +149,7 @@ static int walk_page(struct walk *walk, struct arena *cursors, const char **curs
     return code;
 }
 
-static int walk_pages(struct walk *walk) {
+static int walk_pages(struct list_walk *walk) {
     const char *cursor = options_get(walk->options, "cursor");
     struct arena cursors;
     arena_init_heap(&cursors, CHUNK);
@@ -160,7 +160,7 @@ static int walk_pages(struct walk *walk) {
     return code;
 }
 
-static int list(struct walk *walk) {
+static int list(struct list_walk *walk) {
     bool letters = walk->options->arg_count > 0 || !options_has(walk->options, "queue");
     bool document = walk->env->json && all_pages(walk);
     walk->noun = letters ? "letters" : "messages";
@@ -181,7 +181,7 @@ int cmd_ls_run(const struct cli_env *env, int argc, char **argv) {
     struct options options;
     if (!command_options(env, cmd_ls_options, argc, argv, 0, 1, &options))
         return status_exit(STATUS_USAGE);
-    struct walk walk = {.env = env, .options = &options, .client = client_new(env->url)};
+    struct list_walk walk = {.env = env, .options = &options, .client = client_new(env->url)};
     buf_init_heap(&walk.answer, COMMAND_ANSWER_MAX);
     buf_init_heap(&walk.out, COMMAND_ANSWER_MAX);
     int code = list(&walk);

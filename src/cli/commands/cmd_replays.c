@@ -20,7 +20,7 @@ const struct options_row cmd_replays_options[] = {
 static void view_line(const struct cli_env *env, struct json answer, struct arena *arena,
                       struct buf *out) {
     (void)env;
-    replay_view_line(answer, arena, out);
+    replay_text_line(answer, arena, out);
 }
 
 static const char *change_of(const struct options *options) {

@@ -21,9 +21,9 @@ struct sum {
     struct buf answer;  /* the last one */
 };
 
-struct order {
+struct decide_request {
     const struct cli_env *env;
-    const struct ruling_verb *verb;
+    const struct decide_verb *verb;
     const struct options *options;
     struct client *client;
     struct sum sum;
@@ -31,14 +31,14 @@ struct order {
 
 /* Letters have states of their own: queued, pending_retry, running and retrying are waiting
  * messages'. */
-static bool is_of_messages(const struct order *order) {
+static bool is_of_messages(const struct decide_request *order) {
     const char *state = options_get(order->options, "state");
     bool waiting =
         state && (strstr(state, "queued") || strstr(state, "retry") || strstr(state, "running"));
     return order->verb->messages || (order->verb->may_be_messages && waiting);
 }
 
-static const char *noun_of(const struct order *order) {
+static const char *noun_of(const struct decide_request *order) {
     return is_of_messages(order) ? "message" : "letter";
 }
 
@@ -57,7 +57,7 @@ static void view_one(const struct cli_env *env, struct json answer, struct arena
         buf_printf(out, "%.*s is %.*s\n", BYTES_ARG(id), BYTES_ARG(state));
 }
 
-static int run_one(const struct order *order) {
+static int run_one(const struct decide_request *order) {
     struct path path;
     struct buf body;
     buf_init_heap(&body, BODY_MAX);
@@ -82,7 +82,8 @@ static int run_one(const struct order *order) {
 
 /* ---- many ---- */
 
-static void put_body(const struct order *order, bool dry_run, uint64_t limit, struct buf *body) {
+static void put_body(const struct decide_request *order, bool dry_run, uint64_t limit,
+                     struct buf *body) {
     struct json_out json = json_out(body);
     const char *why = options_get(order->options, "why");
     json_open(&json, '{');
@@ -137,7 +138,7 @@ static void add_answer(struct sum *sum) {
         fprintf(stderr, "--where failed on %llu and left them out.\n", (unsigned long long)skipped);
 }
 
-static int ask(struct order *order, bool dry_run, uint64_t limit) {
+static int ask(struct decide_request *order, bool dry_run, uint64_t limit) {
     struct path path;
     struct buf body;
     struct err err;
@@ -155,7 +156,7 @@ static int ask(struct order *order, bool dry_run, uint64_t limit) {
 }
 
 /* A slow --where is answered in parts. */
-static int look(struct order *order) {
+static int look(struct decide_request *order) {
     int code;
     do {
         code = ask(order, true, 0);
@@ -163,7 +164,7 @@ static int look(struct order *order) {
     return code;
 }
 
-static int run_dry(struct order *order) {
+static int run_dry(struct decide_request *order) {
     int code = look(order);
     if (code != 0 || order->env->json)
         return code;
@@ -176,7 +177,7 @@ static int run_dry(struct order *order) {
     return 0;
 }
 
-static int run_wet(struct order *order) {
+static int run_wet(struct decide_request *order) {
     struct progress progress;
     int code = look(order);
     if (code != 0)
@@ -195,7 +196,7 @@ static int run_wet(struct order *order) {
     return code;
 }
 
-static void print_sum(const struct order *order, bool dry_run) {
+static void print_sum(const struct decide_request *order, bool dry_run) {
     char memory[512];
     struct buf text;
     buf_init_fixed(&text, memory, sizeof memory);
@@ -209,7 +210,7 @@ static void print_sum(const struct order *order, bool dry_run) {
     command_write(buf_view(&text));
 }
 
-static int run_many(struct order *order, bool apply) {
+static int run_many(struct decide_request *order, bool apply) {
     order->client = client_new(order->env->url);
     buf_init_heap(&order->sum.answer, COMMAND_ANSWER_MAX);
     arena_init_heap(&order->sum.arena, CHUNK);
@@ -230,12 +231,12 @@ static int run_many(struct order *order, bool apply) {
     return code;
 }
 
-int ruling_run(const struct cli_env *env, const struct ruling_verb *verb, int argc, char **argv) {
+int decide_run(const struct cli_env *env, const struct decide_verb *verb, int argc, char **argv) {
     struct options options;
     int code;
     if (!command_options(env, verb->options, argc, argv, 0, IDS_MAX, &options))
         return status_exit(STATUS_USAGE);
-    struct order order = {.env = env, .verb = verb, .options = &options};
+    struct decide_request order = {.env = env, .verb = verb, .options = &options};
     bool apply = options_has(&options, "apply") || (verb->ids_act && options.arg_count > 0);
     bool one = options.arg_count == 1 && (apply || verb->one_acts);
     if (!filter_given(&options))

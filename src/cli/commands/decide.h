@@ -6,12 +6,12 @@
 #include "cli/cli.h"
 #include "cli/filter.h"
 
-#define RULING_OPTIONS                                                                             \
+#define DECIDE_OPTIONS                                                                             \
     FILTER_ACTION, {"why", "TEXT", "for the letters and the audit", 0}, {                          \
         "apply", NULL, "do it; without this nothing is changed", 0                                 \
     }
 
-struct ruling_verb {
+struct decide_verb {
     const char *name; /* "discard": also the name of the call */
     const char *done; /* "discarded" */
     const struct options_row *options;
@@ -22,6 +22,6 @@ struct ruling_verb {
         may_be_messages; /* … or does so with one id, and with a --state that letters cannot have */
 };
 
-int ruling_run(const struct cli_env *env, const struct ruling_verb *verb, int argc, char **argv);
+int decide_run(const struct cli_env *env, const struct decide_verb *verb, int argc, char **argv);
 
 #endif

@@ -82,7 +82,7 @@ static int report(struct follow *follow) {
         buf_bytes(&out, follow->replay.text);
         buf_char(&out, '\n');
     } else {
-        replay_view_line(follow->replay, &follow->arena, &out);
+        replay_text_line(follow->replay, &follow->arena, &out);
     }
     int code = command_write(buf_view(&out));
     buf_free(&out);

@@ -51,7 +51,7 @@ static void put_outcomes(struct json replay, struct buf *out) {
     }
 }
 
-void replay_view_line(struct json replay, struct arena *arena, struct buf *out) {
+void replay_text_line(struct json replay, struct arena *arena, struct buf *out) {
     struct bytes why = field_text(replay, "why", arena);
     sentence_put(replay,
                  "replay {id} is {state}: {sent} of {selected} sent, {resolved} resolved, "

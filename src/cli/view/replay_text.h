@@ -8,6 +8,6 @@ command_view replay_view_plan;
 command_view replay_view_one;
 command_view replay_view_all;
 /* One line: "replay ID is done: 500 of 500 sent, 500 resolved". */
-void replay_view_line(struct json replay, struct arena *arena, struct buf *out);
+void replay_text_line(struct json replay, struct arena *arena, struct buf *out);
 
 #endif

@@ -12,7 +12,7 @@ struct restoring {
 };
 
 /* A member's value; `text` holds the bytes of a part, too. */
-struct value {
+struct stored_value {
     enum stored_kind kind;
     int64_t number;
     struct bytes text;
@@ -63,9 +63,9 @@ static bool take_part(struct bytes *rest, struct bytes *out) {
     return take_bytes(rest, len, out);
 }
 
-static bool take_value(struct bytes *rest, enum stored_kind kind, struct value *out) {
+static bool take_value(struct bytes *rest, enum stored_kind kind, struct stored_value *out) {
     uint64_t zigzag;
-    *out = (struct value){.kind = kind};
+    *out = (struct stored_value){.kind = kind};
     switch (kind) {
     case STORED_NUMBER:
         if (!take_groups(rest, &zigzag))
@@ -83,62 +83,62 @@ static bool take_value(struct bytes *rest, enum stored_kind kind, struct value *
 /* ---- forms ---- */
 
 /* `at` is the member, or the whole struct for the forms that say so. False: refused. */
-typedef bool restore_fn(struct restoring *r, const struct value *value, void *at,
+typedef bool restore_fn(struct restoring *r, const struct stored_value *value, void *at,
                         const struct envelope_field *field);
 
 static bool restore_members(struct restoring *r, struct bytes members, void *base,
                             const struct envelope_section *section);
 
-static bool restore_text(struct restoring *r, const struct value *value, void *at,
+static bool restore_text(struct restoring *r, const struct stored_value *value, void *at,
                          const struct envelope_field *field) {
     (void)r, (void)field;
     *(struct bytes *)at = value->text;
     return true;
 }
 
-static bool restore_object(struct restoring *r, const struct value *value, void *at,
+static bool restore_object(struct restoring *r, const struct stored_value *value, void *at,
                            const struct envelope_field *field) {
     struct json object;
     return json_parse(value->text, &object, NULL) == STATUS_OK && object.type == JSON_OBJECT &&
            restore_text(r, value, at, field);
 }
 
-static bool restore_time(struct restoring *r, const struct value *value, void *at,
+static bool restore_time(struct restoring *r, const struct stored_value *value, void *at,
                          const struct envelope_field *field) {
     (void)r, (void)field;
     ((struct wall *)at)->ms = value->number;
     return true;
 }
 
-static bool restore_u32(struct restoring *r, const struct value *value, void *at,
+static bool restore_u32(struct restoring *r, const struct stored_value *value, void *at,
                         const struct envelope_field *field) {
     (void)r, (void)field;
     *(uint32_t *)at = (uint32_t)value->number;
     return value->number >= 0 && value->number <= UINT32_MAX;
 }
 
-static bool restore_wide(struct restoring *r, const struct value *value, void *at,
+static bool restore_wide(struct restoring *r, const struct stored_value *value, void *at,
                          const struct envelope_field *field) {
     (void)r, (void)field;
     memcpy(at, &value->number, sizeof value->number);
     return true;
 }
 
-static bool restore_int(struct restoring *r, const struct value *value, void *at,
+static bool restore_int(struct restoring *r, const struct stored_value *value, void *at,
                         const struct envelope_field *field) {
     (void)r, (void)field;
     *(int *)at = (int)value->number;
     return value->number >= INT32_MIN && value->number <= INT32_MAX;
 }
 
-static bool restore_bool(struct restoring *r, const struct value *value, void *at,
+static bool restore_bool(struct restoring *r, const struct stored_value *value, void *at,
                          const struct envelope_field *field) {
     (void)r, (void)field;
     *(bool *)at = value->number != 0;
     return true;
 }
 
-static bool restore_hash(struct restoring *r, const struct value *value, void *at,
+static bool restore_hash(struct restoring *r, const struct stored_value *value, void *at,
                          const struct envelope_field *field) {
     (void)r, (void)field;
     char *hash = at;
@@ -149,31 +149,31 @@ static bool restore_hash(struct restoring *r, const struct value *value, void *a
     return true;
 }
 
-static bool restore_state(struct restoring *r, const struct value *value, void *at,
+static bool restore_state(struct restoring *r, const struct stored_value *value, void *at,
                           const struct envelope_field *field) {
     (void)r, (void)field;
     return state_parse(value->text, at);
 }
 
-static bool restore_kind(struct restoring *r, const struct value *value, void *at,
+static bool restore_kind(struct restoring *r, const struct stored_value *value, void *at,
                          const struct envelope_field *field) {
     (void)r, (void)field;
     return kind_parse(value->text, at);
 }
 
-static bool restore_resolution(struct restoring *r, const struct value *value, void *at,
+static bool restore_resolution(struct restoring *r, const struct stored_value *value, void *at,
                                const struct envelope_field *field) {
     (void)r, (void)field;
     return resolution_parse(value->text, at);
 }
 
-static bool restore_cause(struct restoring *r, const struct value *value, void *at,
+static bool restore_cause(struct restoring *r, const struct stored_value *value, void *at,
                           const struct envelope_field *field) {
     (void)r, (void)field;
     return cause_parse(value->text, &((struct envelope *)at)->cause);
 }
 
-static bool restore_verdict(struct restoring *r, const struct value *value, void *at,
+static bool restore_verdict(struct restoring *r, const struct stored_value *value, void *at,
                             const struct envelope_field *field) {
     (void)r, (void)field;
     struct envelope_note *note = at;
@@ -189,7 +189,7 @@ static void *room_for(struct restoring *r, size_t count, size_t size) {
     return room;
 }
 
-static bool restore_headers(struct restoring *r, const struct value *value, void *at,
+static bool restore_headers(struct restoring *r, const struct stored_value *value, void *at,
                             const struct envelope_field *field) {
     (void)field;
     struct envelope *envelope = at;
@@ -220,7 +220,7 @@ static bool restore_note(struct restoring *r, struct bytes members, struct envel
     return restore_members(r, members, note, &envelope_fields_note);
 }
 
-static bool restore_history(struct restoring *r, const struct value *value, void *at,
+static bool restore_history(struct restoring *r, const struct stored_value *value, void *at,
                             const struct envelope_field *field) {
     (void)field;
     struct envelope *envelope = at;
@@ -244,7 +244,7 @@ static bool restore_history(struct restoring *r, const struct value *value, void
     return true;
 }
 
-static bool restore_section(struct restoring *r, const struct value *value, void *at,
+static bool restore_section(struct restoring *r, const struct stored_value *value, void *at,
                             const struct envelope_field *field) {
     if (field->form == FORM_FAILURE)
         ((struct envelope *)at)->failed = true;
@@ -296,7 +296,7 @@ static const struct envelope_field *field_numbered(const struct envelope_section
     return NULL;
 }
 
-static bool restore_member(struct restoring *r, const struct value *value, void *base,
+static bool restore_member(struct restoring *r, const struct stored_value *value, void *base,
                            const struct envelope_field *field) {
     const struct form *form = &forms[field->form];
     if (r->facts && form->is_long)
@@ -313,7 +313,7 @@ static bool restore_members(struct restoring *r, struct bytes members, void *bas
     size_t from = 0;
     while (members.len > 0) {
         unsigned tag = (unsigned char)*cut_front(&members, 1).ptr;
-        struct value value;
+        struct stored_value value;
         if (!take_value(&members, (enum stored_kind)(tag & ((1u << STORED_KIND_BITS) - 1)), &value))
             return false;
         const struct envelope_field *field =

@@ -7,14 +7,14 @@ static const struct bytes foreign_files[] = {BYTES("/usr/local/go/src/"), BYTES(
                                              BYTES("/vendor/")};
 static const struct bytes openings[] = {BYTES("panic: "), BYTES("fatal error: ")};
 
-enum reading { READING_NONE, READING_HEADLINE, READING_FRAMES };
+enum go_section { READING_NONE, READING_HEADLINE, READING_FRAMES };
 
 struct go {
     struct trace *out;
     struct trace now;
     struct bytes first;
     struct bytes function; /* of the line above */
-    enum reading reading;
+    enum go_section reading;
     bool found;
 };
 

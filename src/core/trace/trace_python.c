@@ -5,13 +5,13 @@
 static const struct bytes foreign[] = {BYTES("site-packages/"), BYTES("dist-packages/"),
                                        BYTES("/lib/python"), BYTES("<frozen ")};
 
-enum reading { READING_NONE, READING_FRAMES, READING_MESSAGE };
+enum python_section { READING_NONE, READING_FRAMES, READING_MESSAGE };
 
 struct python {
     struct trace *out;
     struct trace now; /* the one being read; *out is the last that was complete */
     struct bytes first;
-    enum reading reading;
+    enum python_section reading;
     bool group;
     bool chained; /* the next traceback belongs to the same text */
     bool found;

@@ -1,6 +1,6 @@
 /* flood_guard: counts how first attempts end and halts or warns when they suddenly die of one
- * failure (SEMANTICS 4.9). core/outage/flood.h decides; this keeps its counts with the queue's facts. The
- * engine's own. */
+ * failure (SEMANTICS 4.9). core/outage/flood.h decides; this keeps its counts with the queue's
+ * facts. The engine's own. */
 #ifndef ENGINE_FLOOD_GUARD_H
 #define ENGINE_FLOOD_GUARD_H
 

@@ -14,7 +14,7 @@ enum {
 };
 
 /* A span being filled in, with room for texts of its own. */
-struct draft {
+struct span_draft {
     const struct attempt *attempt;
     struct span span;
     char name[NAME_SIZE], error[NUMBER_SIZE];
@@ -22,7 +22,7 @@ struct draft {
 
 /* ---- attributes ---- */
 
-static struct span_attribute *next(struct draft *draft, const char *name) {
+static struct span_attribute *next(struct span_draft *draft, const char *name) {
     struct span *span = &draft->span;
     assert(span->attribute_count < SPAN_ATTRIBUTES_MAX);
     struct span_attribute *attribute = &span->attributes[span->attribute_count++];
@@ -30,12 +30,12 @@ static struct span_attribute *next(struct draft *draft, const char *name) {
     return attribute;
 }
 
-static void put_text(struct draft *draft, const char *name, struct bytes text) {
+static void put_text(struct span_draft *draft, const char *name, struct bytes text) {
     if (text.len > 0)
         next(draft, name)->text = bytes_clip(text, SPAN_TEXT_MAX);
 }
 
-static void put_number(struct draft *draft, const char *name, int64_t number) {
+static void put_number(struct span_draft *draft, const char *name, int64_t number) {
     next(draft, name)->number = number;
 }
 
@@ -47,7 +47,7 @@ static struct bytes text_of(struct json source, const char *member, struct arena
     return json_string(value, arena, &text) ? text : value.text;
 }
 
-static void put_coordinate(struct draft *draft, const struct broker_coordinate *coordinate,
+static void put_coordinate(struct span_draft *draft, const struct broker_coordinate *coordinate,
                            struct bytes text) {
     uint64_t value;
     if (!coordinate->number)
@@ -57,7 +57,7 @@ static void put_coordinate(struct draft *draft, const struct broker_coordinate *
 }
 
 /* Of a broker, what it calls the place; else the queue is the place. */
-static void put_source(struct draft *draft) {
+static void put_source(struct span_draft *draft) {
     struct arena *arena = &draft->attempt->held->arena;
     const struct envelope *envelope = &draft->attempt->held->envelope;
     const struct engine_options *options = &draft->attempt->queue->engine->options;
@@ -78,7 +78,7 @@ static void put_source(struct draft *draft) {
         put_text(draft, SPANS_DESTINATION, draft->attempt->queue->name);
 }
 
-static void put_message(struct draft *draft) {
+static void put_message(struct span_draft *draft) {
     const struct message *held = draft->attempt->held;
     put_source(draft);
     put_text(draft, "messaging.message.id", held->envelope.id);
@@ -87,7 +87,7 @@ static void put_message(struct draft *draft) {
 }
 
 /* What became of it: as in the history, the metrics, and the letter. */
-static void put_verdict(struct draft *draft) {
+static void put_verdict(struct span_draft *draft) {
     const struct attempt *attempt = draft->attempt;
     const struct envelope *envelope = &attempt->held->envelope;
     enum attempt_result result = attempt->tracing->result;
@@ -105,7 +105,7 @@ static void put_verdict(struct draft *draft) {
 }
 
 /* error.type has few values: what the handler called it, else the status, else the kind. */
-static void put_failure(struct draft *draft) {
+static void put_failure(struct span_draft *draft) {
     const struct outcome *outcome = &draft->attempt->outcome;
     if (outcome->status)
         put_number(draft, "http.response.status_code", outcome->status);
@@ -127,7 +127,7 @@ static void put_failure(struct draft *draft) {
 
 /* ---- spans ---- */
 
-static void begin(struct draft *draft, const struct attempt *attempt, const char *operation,
+static void begin(struct span_draft *draft, const struct attempt *attempt, const char *operation,
                   const char *type, enum span_kind kind) {
     memset(draft, 0, sizeof *draft);
     draft->attempt = attempt;
@@ -144,14 +144,14 @@ static void begin(struct draft *draft, const struct attempt *attempt, const char
 }
 
 /* The wall clock may jump: how long it took is told by the other one. */
-static void lasts(struct draft *draft, struct instant from) {
+static void lasts(struct span_draft *draft, struct instant from) {
     struct mono now = draft->attempt->queue->engine->now.mono;
     draft->span.from = from.wall;
     draft->span.to.ms = from.wall.ms + (now.ms - from.mono.ms);
 }
 
 /* To where the message came from, and to where the round before ended. */
-static void link_back(struct draft *draft, uint32_t round_before) {
+static void link_back(struct span_draft *draft, uint32_t round_before) {
     const struct tracing *tracing = draft->attempt->tracing;
     struct span *span = &draft->span;
     if (tracing->came)
@@ -160,7 +160,7 @@ static void link_back(struct draft *draft, uint32_t round_before) {
     tracing_end_of_round(draft->attempt, round_before, &span->links[span->link_count++].to);
 }
 
-static void record(const struct draft *draft) {
+static void record(const struct span_draft *draft) {
     struct spans *spans = draft->attempt->queue->engine->options.spans;
     spans->vtable->record(spans, &draft->span);
 }
@@ -171,7 +171,7 @@ static bool is_recorded(const struct attempt *attempt) {
 
 void tracing_span_process(const struct attempt *attempt) {
     const struct tracing *tracing = attempt->tracing;
-    struct draft draft;
+    struct span_draft draft;
     if (!is_recorded(attempt))
         return;
     begin(&draft, attempt, tracing->compensates ? "compensate" : "process", "process",
@@ -189,7 +189,7 @@ void tracing_span_process(const struct attempt *attempt) {
 }
 
 /* A letter's end has a name that its replay can link to. */
-static void name_settle(struct draft *draft) {
+static void name_settle(struct span_draft *draft) {
     const struct attempt *attempt = draft->attempt;
     struct traceparent end;
     enum state state = attempt->held->envelope.state;
@@ -203,7 +203,7 @@ static void name_settle(struct draft *draft) {
 
 void tracing_span_settle(const struct attempt *attempt) {
     const struct tracing *tracing = attempt->tracing;
-    struct draft draft;
+    struct span_draft draft;
     if (!is_recorded(attempt))
         return;
     begin(&draft, attempt, "settle", "settle", SPAN_CLIENT);
@@ -219,7 +219,7 @@ void tracing_span_settle(const struct attempt *attempt) {
 
 void tracing_span_replay(const struct attempt *attempt) {
     const struct envelope *envelope = &attempt->held->envelope;
-    struct draft draft;
+    struct span_draft draft;
     if (!is_recorded(attempt))
         return;
     begin(&draft, attempt, "replay", "replay", SPAN_INTERNAL);

@@ -21,7 +21,7 @@
  * A cancelled job is ended by a handler thread: when the thread takes it from the queue, or, if the
  * function returned without completing it, because cancel puts it back into the queue. A job inside
  * the function ends at the latest when the function returns. */
-struct job {
+struct callback_job {
     struct list link; /* in `waiting` or `spare` */
     struct map_node by_token;
     struct callback_call call;
@@ -52,28 +52,29 @@ static struct callback *self(struct handler *handler) {
     return CONTAINER_OF(handler, struct callback, handler);
 }
 
-static struct job *find_token(const struct callback *callback, uint64_t token) {
+static struct callback_job *find_token(const struct callback *callback, uint64_t token) {
     struct map_node *node = map_first(&callback->by_token, token);
-    return node ? CONTAINER_OF(node, struct job, by_token) : NULL;
+    return node ? CONTAINER_OF(node, struct callback_job, by_token) : NULL;
 }
 
 /* An ended job may have been reused for another call, but its memory is still valid. */
-static struct job *find_call(const struct call *call) {
-    struct job *job = call->mark;
+static struct callback_job *find_call(const struct call *call) {
+    struct callback_job *job = call->mark;
     return job && job->owner == call && !job->ended ? job : NULL;
 }
 
 /* ---- jobs; the mutex is held ---- */
 
-static struct job *take_job(struct callback *callback) {
+static struct callback_job *take_job(struct callback *callback) {
     struct list *spare = list_pop_front(&callback->spare);
-    struct job *job = spare ? CONTAINER_OF(spare, struct job, link) : memory_new(sizeof *job);
-    *job = (struct job){.owner = NULL};
+    struct callback_job *job =
+        spare ? CONTAINER_OF(spare, struct callback_job, link) : memory_new(sizeof *job);
+    *job = (struct callback_job){.owner = NULL};
     list_init(&job->link);
     return job;
 }
 
-static void put_back(struct callback *callback, struct job *job) {
+static void put_back(struct callback *callback, struct callback_job *job) {
     assert(job->ended && !job->inside);
     list_push_front(&callback->spare, &job->link);
 }
@@ -82,7 +83,7 @@ static void put_back(struct callback *callback, struct job *job) {
 
 /* Ends the job: nothing finds it any more, and the caller calls its owner's `done`. Called with the
  * mutex. */
-static struct call *claim_end(struct callback *callback, struct job *job) {
+static struct call *claim_end(struct callback *callback, struct callback_job *job) {
     assert(!job->ended);
     job->ended = true;
     list_remove(&job->link);
@@ -99,7 +100,7 @@ static void call_done(struct callback *callback, struct call *owner, struct mono
 
 /* ---- the threads ---- */
 
-static void interrupt(struct callback *callback, struct job *job) {
+static void interrupt(struct callback *callback, struct callback_job *job) {
     static const struct outcome interrupted = {.ending = ENDING_INTERRUPTED, .retry_after_ms = -1};
     struct call *owner = claim_end(callback, job);
     pthread_mutex_unlock(&callback->mutex);
@@ -108,7 +109,7 @@ static void interrupt(struct callback *callback, struct job *job) {
     put_back(callback, job);
 }
 
-static void run(struct callback *callback, struct job *job) {
+static void run(struct callback *callback, struct callback_job *job) {
     assert(!job->inside && !job->ended);
     job->inside = true;
     pthread_mutex_unlock(&callback->mutex);
@@ -134,7 +135,7 @@ static void *work(void *arg) {
             callback->asleep--;
             continue;
         }
-        struct job *job = CONTAINER_OF(node, struct job, link);
+        struct callback_job *job = CONTAINER_OF(node, struct callback_job, link);
         if (job->cancelled)
             interrupt(callback, job);
         else
@@ -149,7 +150,7 @@ static void *work(void *arg) {
 static void start(struct handler *handler, struct call *call) {
     struct callback *callback = self(handler);
     pthread_mutex_lock(&callback->mutex);
-    struct job *job = take_job(callback);
+    struct callback_job *job = take_job(callback);
     if (callback->lying++ == 0)
         callback->started = clock_now(callback->options.clock).mono;
     job->owner = call;
@@ -175,7 +176,7 @@ static void rouse(struct handler *handler) {
 static void cancel(struct handler *handler, struct call *call) {
     struct callback *callback = self(handler);
     pthread_mutex_lock(&callback->mutex);
-    struct job *job = find_call(call);
+    struct callback_job *job = find_call(call);
     if (job && !job->cancelled) {
         job->cancelled = true;
         if (!job->inside && list_empty(&job->link)) {
@@ -189,7 +190,7 @@ static void cancel(struct handler *handler, struct call *call) {
 bool callback_complete(struct handler *handler, uint64_t token, const struct outcome *outcome) {
     struct callback *callback = self(handler);
     pthread_mutex_lock(&callback->mutex);
-    struct job *job = find_token(callback, token);
+    struct callback_job *job = find_token(callback, token);
     struct call *owner = job ? claim_end(callback, job) : NULL;
     struct mono started = job ? job->started : (struct mono){0};
     if (job && !job->inside)
@@ -203,7 +204,7 @@ bool callback_complete(struct handler *handler, uint64_t token, const struct out
 bool callback_cancelled(struct handler *handler, uint64_t token) {
     struct callback *callback = self(handler);
     pthread_mutex_lock(&callback->mutex);
-    const struct job *job = find_token(callback, token);
+    const struct callback_job *job = find_token(callback, token);
     bool cancelled = job && job->cancelled;
     pthread_mutex_unlock(&callback->mutex);
     return cancelled;
@@ -220,7 +221,7 @@ static void callback_free(struct handler *handler) {
     assert(callback->by_token.count == 0);
     map_free(&callback->by_token);
     for (struct list *spare; (spare = list_pop_front(&callback->spare));)
-        free(CONTAINER_OF(spare, struct job, link));
+        free(CONTAINER_OF(spare, struct callback_job, link));
     pthread_cond_destroy(&callback->filled);
     pthread_mutex_destroy(&callback->mutex);
     free(callback->threads);

@@ -1,4 +1,4 @@
-/* desk: the queue of calls to a pool (call_queue). See the header. */
+/* calls: the queue of calls to a pool (call_queue). See the header. */
 #include "handler/common/call_queue.h"
 
 #include <assert.h>
@@ -6,46 +6,47 @@
 #include "base/containers/list.h"
 #include "base/memory.h"
 
-void desk_init(struct desk *desk, void (*wake)(void *arg), void *arg) {
-    *desk = (struct desk){.wake = wake, .arg = arg};
-    mailbox_init(&desk->mailbox);
+void call_queue_init(struct call_queue *calls, void (*wake)(void *arg), void *arg) {
+    *calls = (struct call_queue){.wake = wake, .arg = arg};
+    mailbox_init(&calls->mailbox);
 }
 
-void desk_free(struct desk *desk) {
-    assert(desk->under_way.count == 0);
-    map_free(&desk->under_way);
-    mailbox_free(&desk->mailbox);
+void call_queue_free(struct call_queue *calls) {
+    assert(calls->under_way.count == 0);
+    map_free(&calls->under_way);
+    mailbox_free(&calls->mailbox);
 }
 
-void desk_ask(struct desk *desk, enum desk_wish wish, struct handler *handler, struct task task) {
+void call_queue_ask(struct call_queue *calls, enum call_queue_wish wish, struct handler *handler,
+                    struct task task) {
     assert(handler);
-    struct desk_order *order = memory_new(sizeof *order);
+    struct call_queue_order *order = memory_new(sizeof *order);
     order->wish = wish;
     order->handler = handler;
     order->task = task;
-    mailbox_post(&desk->mailbox, &order->mail);
-    desk->wake(desk->arg);
+    mailbox_post(&calls->mailbox, &order->mail);
+    calls->wake(calls->arg);
 }
 
-void desk_close(struct desk *desk) {
-    atomic_store(&desk->closing, true);
-    desk->wake(desk->arg);
+void call_queue_close(struct call_queue *calls) {
+    atomic_store(&calls->closing, true);
+    calls->wake(calls->arg);
 }
 
-static struct desk_order *order_of(struct mail *mail) {
-    return mail ? CONTAINER_OF(mail, struct desk_order, mail) : NULL;
+static struct call_queue_order *order_of(struct mail *mail) {
+    return mail ? CONTAINER_OF(mail, struct call_queue_order, mail) : NULL;
 }
 
-struct desk_order *desk_take(struct desk *desk) {
-    return order_of(mailbox_take(&desk->mailbox));
+struct call_queue_order *call_queue_take(struct call_queue *calls) {
+    return order_of(mailbox_take(&calls->mailbox));
 }
 
-struct desk_order *desk_next(struct desk_order *order) {
+struct call_queue_order *call_queue_next(struct call_queue_order *order) {
     return order_of(order->mail.next);
 }
 
-bool desk_closing(const struct desk *desk) {
-    return atomic_load(&desk->closing);
+bool call_queue_closing(const struct call_queue *calls) {
+    return atomic_load(&calls->closing);
 }
 
 static uint64_t hash_of(struct task task) {
@@ -53,21 +54,21 @@ static uint64_t hash_of(struct task task) {
     return bytes_hash((struct bytes){(const char *)&identity, sizeof identity});
 }
 
-void desk_enter(struct desk *desk, struct desk_entry *entry, struct task task) {
-    assert(!desk_find(desk, task));
+void call_queue_enter(struct call_queue *calls, struct call_queue_entry *entry, struct task task) {
+    assert(!call_queue_find(calls, task));
     entry->task = task;
-    map_insert(&desk->under_way, &entry->node, hash_of(task));
+    map_insert(&calls->under_way, &entry->node, hash_of(task));
 }
 
-void desk_leave(struct desk *desk, struct desk_entry *entry) {
-    assert(desk_find(desk, entry->task) == entry);
-    map_remove(&desk->under_way, &entry->node);
+void call_queue_leave(struct call_queue *calls, struct call_queue_entry *entry) {
+    assert(call_queue_find(calls, entry->task) == entry);
+    map_remove(&calls->under_way, &entry->node);
 }
 
-struct desk_entry *desk_find(const struct desk *desk, struct task task) {
-    struct map_node *node = map_first(&desk->under_way, hash_of(task));
+struct call_queue_entry *call_queue_find(const struct call_queue *calls, struct task task) {
+    struct map_node *node = map_first(&calls->under_way, hash_of(task));
     for (; node; node = map_next(node)) {
-        struct desk_entry *entry = CONTAINER_OF(node, struct desk_entry, node);
+        struct call_queue_entry *entry = CONTAINER_OF(node, struct call_queue_entry, node);
         if (task_identity(entry->task) == task_identity(task))
             return entry;
     }

@@ -1,4 +1,4 @@
-/* desk: the queue through which calls are started and cancelled (call_queue).
+/* calls: the queue through which calls are started and cancelled (call_queue).
  *
  * start and cancel may be called on any thread, must not block, and must not touch a call that has
  * ended; so both only post an order. One thread, the pool's, takes the orders in sequence and alone
@@ -14,26 +14,26 @@
 #include "base/containers/map.h"
 #include "handler/common/task.h"
 
-enum desk_wish {
-    DESK_START,
-    DESK_CANCEL,
-    DESK_LEAVE, /* the handler is being freed; none of its calls is in flight */
+enum call_queue_wish {
+    CALL_QUEUE_START,
+    CALL_QUEUE_CANCEL,
+    CALL_QUEUE_LEAVE, /* the handler is being freed; none of its calls is in flight */
 };
 
-struct desk_order {
+struct call_queue_order {
     struct mail mail; /* first member: an order is its mail */
-    enum desk_wish wish;
+    enum call_queue_wish wish;
     struct handler *handler;
     struct task task; /* for a cancel: only compared, never dereferenced */
 };
 
 /* Embedded in the record of a call in flight. */
-struct desk_entry {
+struct call_queue_entry {
     struct map_node node;
     struct task task;
 };
 
-struct desk {
+struct call_queue {
     struct mailbox mailbox;
     struct map under_way;
     atomic_bool closing;
@@ -41,19 +41,21 @@ struct desk {
     void *arg;
 };
 
-void desk_init(struct desk *desk, void (*wake)(void *arg), void *arg);
-void desk_free(struct desk *desk); /* no call may be in flight */
+void call_queue_init(struct call_queue *calls, void (*wake)(void *arg), void *arg);
+void call_queue_free(struct call_queue *calls); /* no call may be in flight */
 
 /* Any thread. */
-void desk_ask(struct desk *desk, enum desk_wish wish, struct handler *handler, struct task task);
-void desk_close(struct desk *desk);
+void call_queue_ask(struct call_queue *calls, enum call_queue_wish wish, struct handler *handler,
+                    struct task task);
+void call_queue_close(struct call_queue *calls);
 
 /* The pool's thread. The taker frees each order. */
-struct desk_order *desk_take(struct desk *desk);
-struct desk_order *desk_next(struct desk_order *order);
-bool desk_closing(const struct desk *desk);
-void desk_enter(struct desk *desk, struct desk_entry *entry, struct task task);
-void desk_leave(struct desk *desk, struct desk_entry *entry);
-struct desk_entry *desk_find(const struct desk *desk, struct task task); /* or NULL */
+struct call_queue_order *call_queue_take(struct call_queue *calls);
+struct call_queue_order *call_queue_next(struct call_queue_order *order);
+bool call_queue_closing(const struct call_queue *calls);
+void call_queue_enter(struct call_queue *calls, struct call_queue_entry *entry, struct task task);
+void call_queue_leave(struct call_queue *calls, struct call_queue_entry *entry);
+struct call_queue_entry *call_queue_find(const struct call_queue *calls,
+                                         struct task task); /* or NULL */
 
 #endif

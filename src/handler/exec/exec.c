@@ -26,8 +26,8 @@ struct exec {
     struct exec_timer again; /* next try of the waiting jobs */
 };
 
-struct job {
-    struct desk_entry entry; /* its call */
+struct exec_job {
+    struct call_queue_entry entry; /* its call */
     struct exec *exec;
     struct exec_run run;
     struct exec_timer deadline;
@@ -37,14 +37,14 @@ struct job {
     int trouble;       /* errno of the last failed start; 0: it was started */
 };
 
-static void end_job(struct job *job, struct outcome *outcome) {
+static void end_job(struct exec_job *job, struct outcome *outcome) {
     struct exec_pool *pool = job->exec->user.pool;
     outcome->duration_ms = exec_pool_now(pool).ms - job->began.ms;
     list_remove(&job->waiting);
     if (list_empty(&job->exec->waiting))
         exec_pool_clear_timer(pool, &job->exec->again);
     exec_pool_clear_timer(pool, &job->deadline);
-    desk_leave(exec_pool_desk(pool), &job->entry);
+    call_queue_leave(exec_pool_desk(pool), &job->entry);
     task_end(job->entry.task, outcome, NULL);
     exec_run_free(&job->run);
     buf_free(&job->answer);
@@ -52,7 +52,7 @@ static void end_job(struct job *job, struct outcome *outcome) {
 }
 
 /* Ends a job whose process was never started. */
-static void end_unstarted(struct job *job, enum exec_stop why) {
+static void end_unstarted(struct exec_job *job, enum exec_stop why) {
     assert(job->trouble != 0);
     struct arena arena;
     arena_init_heap(&arena, 1024);
@@ -65,14 +65,14 @@ static void end_unstarted(struct job *job, enum exec_stop why) {
     arena_free(&arena);
 }
 
-static void stop_job(struct job *job, enum exec_stop why) {
+static void stop_job(struct exec_job *job, enum exec_stop why) {
     if (job->trouble != 0)
         end_unstarted(job, why);
     else
         exec_run_stop(&job->run, why);
 }
 
-static void try_job(struct job *job) {
+static void try_job(struct exec_job *job) {
     struct exec_pool *pool = job->exec->user.pool;
     struct call *call = job->entry.task.call;
     struct arena arena;
@@ -91,7 +91,7 @@ static void try_waiting(struct exec *exec) {
     struct exec_pool *pool = exec->user.pool;
     exec_pool_clear_timer(pool, &exec->again);
     for (bool more = !list_empty(&exec->waiting); more;) {
-        struct job *job = CONTAINER_OF(exec->waiting.next, struct job, waiting);
+        struct exec_job *job = CONTAINER_OF(exec->waiting.next, struct exec_job, waiting);
         try_job(job);
         if (exec_pool_may_pass(job->trouble)) {
             exec_pool_set_timer(pool, &exec->again,
@@ -109,13 +109,13 @@ static void try_waiting(struct exec *exec) {
 
 /* Output beyond the limit is dropped, so that the child does not block on its pipe. */
 static void on_heard(struct exec_run *run, struct bytes text) {
-    struct buf *answer = &CONTAINER_OF(run, struct job, run)->answer;
+    struct buf *answer = &CONTAINER_OF(run, struct exec_job, run)->answer;
     buf_bytes(answer, bytes_cut(text, 0, answer->max - answer->len));
 }
 
 /* The job's process was reaped; there may be room for the next. */
 static void on_over(struct exec_run *run) {
-    struct job *job = CONTAINER_OF(run, struct job, run);
+    struct exec_job *job = CONTAINER_OF(run, struct exec_job, run);
     struct exec *exec = job->exec;
     struct arena arena;
     arena_init_heap(&arena, 1024);
@@ -132,7 +132,7 @@ static void on_over(struct exec_run *run) {
 }
 
 static void on_overdue(struct exec_timer *timer) {
-    stop_job(CONTAINER_OF(timer, struct job, deadline), EXEC_STOP_TIMEOUT);
+    stop_job(CONTAINER_OF(timer, struct exec_job, deadline), EXEC_STOP_TIMEOUT);
 }
 
 static void on_again(struct exec_timer *timer) {
@@ -141,7 +141,7 @@ static void on_again(struct exec_timer *timer) {
 
 static void begin_job(struct exec_user *user, struct task task) {
     struct exec *exec = CONTAINER_OF(user, struct exec, user);
-    struct job *job = memory_new(sizeof *job);
+    struct exec_job *job = memory_new(sizeof *job);
     job->exec = exec;
     job->run.over = on_over;
     job->run.heard = task.call->wants_answer ? on_heard : NULL;
@@ -150,16 +150,16 @@ static void begin_job(struct exec_user *user, struct task task) {
     job->began = exec_pool_now(user->pool);
     job->trouble = EAGAIN;
     exec_pool_set_timer(user->pool, &job->deadline, mono_after(job->began, exec->timeout_ms));
-    desk_enter(exec_pool_desk(user->pool), &job->entry, task);
+    call_queue_enter(exec_pool_desk(user->pool), &job->entry, task);
     bool first = list_empty(&exec->waiting);
     list_push_back(&exec->waiting, &job->waiting);
     if (first)
         try_waiting(exec);
 }
 
-static void cancel_job(struct exec_user *user, struct desk_entry *entry) {
+static void cancel_job(struct exec_user *user, struct call_queue_entry *entry) {
     (void)user;
-    stop_job(CONTAINER_OF(entry, struct job, entry), EXEC_STOP_CANCEL);
+    stop_job(CONTAINER_OF(entry, struct exec_job, entry), EXEC_STOP_CANCEL);
 }
 
 /* ---- creation ---- */

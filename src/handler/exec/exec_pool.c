@@ -22,12 +22,12 @@ enum {
 
 struct exec_pool {
     struct clock *clock;
-    struct desk desk;
+    struct call_queue calls;
     struct exec_env env;
     pthread_t thread;
     int epoll;
-    int bell; /* eventfd */
-    int null; /* /dev/null, for output that is not read */
+    int wakeup; /* eventfd */
+    int null;   /* /dev/null, for output that is not read */
     struct heap timers;
     uint64_t timers_set;   /* breaks ties */
     struct list ended;     /* runs */
@@ -40,8 +40,8 @@ struct mono exec_pool_now(struct exec_pool *pool) {
     return clock_now(pool->clock).mono;
 }
 
-struct desk *exec_pool_desk(struct exec_pool *pool) {
-    return &pool->desk;
+struct call_queue *exec_pool_desk(struct exec_pool *pool) {
+    return &pool->calls;
 }
 
 const struct exec_env *exec_pool_env(const struct exec_pool *pool) {
@@ -78,22 +78,23 @@ bool exec_pool_may_pass(int trouble) {
 
 /* ---- the pool's thread ---- */
 
-static void handle_order(struct exec_pool *pool, const struct desk_order *order) {
+static void handle_order(struct exec_pool *pool, const struct call_queue_order *order) {
     struct exec_user *user = CONTAINER_OF(order->handler, struct exec_user, handler);
-    if (order->wish == DESK_START) {
+    if (order->wish == CALL_QUEUE_START) {
         user->begin(user, order->task);
-    } else if (order->wish == DESK_LEAVE) {
+    } else if (order->wish == CALL_QUEUE_LEAVE) {
         user->leave(user);
     } else {
-        struct desk_entry *entry = desk_find(&pool->desk, order->task);
+        struct call_queue_entry *entry = call_queue_find(&pool->calls, order->task);
         if (entry)
             user->cancel(user, entry);
     }
 }
 
 static void take_orders(struct exec_pool *pool) {
-    for (struct desk_order *order = desk_take(&pool->desk), *next; order; order = next) {
-        next = desk_next(order);
+    for (struct call_queue_order *order = call_queue_take(&pool->calls), *next; order;
+         order = next) {
+        next = call_queue_next(order);
         handle_order(pool, order);
         free(order);
     }
@@ -121,7 +122,7 @@ static int sleep_ms(struct exec_pool *pool) {
 
 static void clear_wakeup(struct exec_pool *pool) {
     eventfd_t rung;
-    eventfd_read(pool->bell, &rung);
+    eventfd_read(pool->wakeup, &rung);
 }
 
 static void handle_event(struct exec_pool *pool, struct exec_watch *watch) {
@@ -149,10 +150,10 @@ static void wait_for_events(struct exec_pool *pool) {
 
 static void *run_pool(void *arg) {
     struct exec_pool *pool = arg;
-    while (!desk_closing(&pool->desk) || atomic_load(&pool->leaving) > 0) {
+    while (!call_queue_closing(&pool->calls) || atomic_load(&pool->leaving) > 0) {
         take_orders(pool);
         ring_timers(pool);
-        if (!desk_closing(&pool->desk) || atomic_load(&pool->leaving) > 0)
+        if (!call_queue_closing(&pool->calls) || atomic_load(&pool->leaving) > 0)
             wait_for_events(pool);
     }
     take_orders(pool); /* cancels that came too late */
@@ -163,7 +164,7 @@ static void *run_pool(void *arg) {
 
 static void wake(void *arg) {
     struct exec_pool *pool = arg;
-    eventfd_write(pool->bell, 1);
+    eventfd_write(pool->wakeup, 1);
 }
 
 /* If our parent left SIGCHLD ignored, the kernel would reap our children itself, and their exit
@@ -179,16 +180,16 @@ struct exec_pool *exec_pool_new(struct clock *clock) {
     struct exec_pool *pool = memory_new(sizeof *pool);
     pool->clock = clock;
     pool->epoll = epoll_create1(EPOLL_CLOEXEC);
-    pool->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pool->wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pool->null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    assert(pool->epoll >= 0 && pool->bell >= 0 && pool->null >= 0);
-    struct epoll_event bell = {.events = EPOLLIN, .data.ptr = NULL};
-    int watched = epoll_ctl(pool->epoll, EPOLL_CTL_ADD, pool->bell, &bell);
+    assert(pool->epoll >= 0 && pool->wakeup >= 0 && pool->null >= 0);
+    struct epoll_event wakeup = {.events = EPOLLIN, .data.ptr = NULL};
+    int watched = epoll_ctl(pool->epoll, EPOLL_CTL_ADD, pool->wakeup, &wakeup);
     assert(watched == 0);
     list_init(&pool->ended);
     stop_ignoring_children();
     exec_env_init(&pool->env);
-    desk_init(&pool->desk, wake, pool);
+    call_queue_init(&pool->calls, wake, pool);
     thread_start(&pool->thread, "exec-pool", run_pool, pool);
     return pool;
 }
@@ -196,39 +197,39 @@ struct exec_pool *exec_pool_new(struct clock *clock) {
 void exec_pool_free(struct exec_pool *pool) {
     if (!pool)
         return;
-    desk_close(&pool->desk);
+    call_queue_close(&pool->calls);
     pthread_join(pool->thread, NULL);
-    desk_free(&pool->desk);
+    call_queue_free(&pool->calls);
     exec_env_free(&pool->env);
     heap_free(&pool->timers);
     close(pool->null);
-    close(pool->bell);
+    close(pool->wakeup);
     close(pool->epoll);
     free(pool);
 }
 
-static void ask(struct handler *handler, enum desk_wish wish, struct task task) {
+static void ask(struct handler *handler, enum call_queue_wish wish, struct task task) {
     struct exec_user *user = CONTAINER_OF(handler, struct exec_user, handler);
-    desk_ask(&user->pool->desk, wish, handler, task);
+    call_queue_ask(&user->pool->calls, wish, handler, task);
 }
 
 void exec_pool_start(struct handler *handler, struct call *call) {
-    ask(handler, DESK_START, (struct task){.call = call});
+    ask(handler, CALL_QUEUE_START, (struct task){.call = call});
 }
 
 void exec_pool_cancel(struct handler *handler, struct call *call) {
-    ask(handler, DESK_CANCEL, (struct task){.call = call});
+    ask(handler, CALL_QUEUE_CANCEL, (struct task){.call = call});
 }
 
 void exec_pool_start_group(struct handler *handler, struct call_group *group) {
-    ask(handler, DESK_START, (struct task){.group = group});
+    ask(handler, CALL_QUEUE_START, (struct task){.group = group});
 }
 
 void exec_pool_cancel_group(struct handler *handler, struct call_group *group) {
-    ask(handler, DESK_CANCEL, (struct task){.group = group});
+    ask(handler, CALL_QUEUE_CANCEL, (struct task){.group = group});
 }
 
 void exec_pool_leave(struct handler *handler) {
     atomic_fetch_add(&CONTAINER_OF(handler, struct exec_user, handler)->pool->leaving, 1);
-    ask(handler, DESK_LEAVE, (struct task){0});
+    ask(handler, CALL_QUEUE_LEAVE, (struct task){0});
 }

@@ -1,9 +1,9 @@
 /* exec_pool: the one thread that all process handlers share: it starts, feeds, watches and reaps
  * the processes.
  *
- * Other threads reach it through the call queue (desk.h) alone; functions below "the pool's thread"
- * may only be called on it. The thread lives as long as the pool, because its children are killed
- * when it ends. */
+ * Other threads reach it through the call queue (calls.h) alone; functions below "the pool's
+ * thread" may only be called on it. The thread lives as long as the pool, because its children are
+ * killed when it ends. */
 #ifndef HANDLER_EXEC_EXEC_POOL_H
 #define HANDLER_EXEC_EXEC_POOL_H
 
@@ -18,7 +18,7 @@ struct exec_user {
     struct handler handler;
     struct exec_pool *pool;
     void (*begin)(struct exec_user *user, struct task task);
-    void (*cancel)(struct exec_user *user, struct desk_entry *entry);
+    void (*cancel)(struct exec_user *user, struct call_queue_entry *entry);
     void (*leave)(struct exec_user *user); /* see exec_pool_leave; may be NULL */
 };
 
@@ -38,7 +38,7 @@ void exec_pool_leave(struct handler *handler);
 
 /* ---- the pool's thread ---- */
 struct mono exec_pool_now(struct exec_pool *pool);
-struct desk *exec_pool_desk(struct exec_pool *pool);
+struct call_queue *exec_pool_desk(struct exec_pool *pool);
 const struct exec_env *exec_pool_env(const struct exec_pool *pool);
 /* exec_run_begin on the pool's epoll; run->over is called after all events of the turn were
  * handled, because several may belong to one run. A child without `heard` writes its stdout to

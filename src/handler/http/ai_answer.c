@@ -11,7 +11,7 @@
 enum finding { FINDING_NONE, FINDING_EMPTY, FINDING_REFUSAL, FINDING_BLOCKED, FINDING_ERROR };
 
 /* State while reading an answer. */
-struct reading {
+struct ai_reading {
     struct arena *arena;
     enum finding finding;
     struct bytes words; /* the text behind the finding; for an error its JSON */
@@ -19,7 +19,7 @@ struct reading {
     bool any;           /* a stream had any other event */
 };
 
-static void note(struct reading *reading, enum finding finding, struct bytes words) {
+static void note(struct ai_reading *reading, enum finding finding, struct bytes words) {
     assert(finding <= FINDING_ERROR);
     if (finding <= reading->finding)
         return;
@@ -176,7 +176,7 @@ static struct variant read_result(struct json result, struct arena *arena) {
  * whole. */
 static void read_variants(struct json list, bool stream,
                           struct variant (*read)(struct json, struct arena *),
-                          struct reading *reading) {
+                          struct ai_reading *reading) {
     struct variant worst = {0};
     bool well = false, content = false;
     if (list.type != JSON_ARRAY)
@@ -248,13 +248,13 @@ static bool is(struct json value, const char *text, struct arena *arena) {
     return bytes_is(text_of(value, arena), text);
 }
 
-static void read_stop(struct json reason, struct json whole, struct reading *reading) {
+static void read_stop(struct json reason, struct json whole, struct ai_reading *reading) {
     enum finding finding = stop_finding(reason, reading->arena);
     note(reading, finding, finding == FINDING_ERROR ? whole.text : text_of(reason, reading->arena));
 }
 
 /* OpenAI's responses: {"object":"response","output":[{"content":[{"type":"refusal"}]}]} */
-static void read_output(struct json output, struct reading *reading) {
+static void read_output(struct json output, struct ai_reading *reading) {
     bool refused = false, said = false;
     struct bytes words = BYTES_NONE;
     for (struct json_walk items = json_walk(output); json_step(&items);) {
@@ -277,7 +277,7 @@ static bool is_anthropic(const struct json *top, struct arena *arena) {
 }
 
 /* Known shapes whose result is empty. */
-static void read_emptiness(const struct json *top, struct reading *reading) {
+static void read_emptiness(const struct json *top, struct ai_reading *reading) {
     struct arena *arena = reading->arena;
     bool listed = is(top[TOP_OBJECT], "list", arena);
     struct json bedrock = member(top[TOP_OUTPUT], "message");
@@ -307,7 +307,7 @@ static bool is_true(struct json value) {
     return value.type == JSON_TRUE;
 }
 
-static void read_object(struct json object, bool stream, struct reading *reading) {
+static void read_object(struct json object, bool stream, struct ai_reading *reading) {
     struct json top[TOP_COUNT];
     struct arena *arena = reading->arena;
     get_members(object, top_names, TOP_COUNT, top);
@@ -338,7 +338,7 @@ static void read_object(struct json object, bool stream, struct reading *reading
 }
 
 /* Gemini answers a stream request without event-stream format with a list of the events. */
-static void read_whole(struct json value, struct reading *reading) {
+static void read_whole(struct json value, struct ai_reading *reading) {
     if (value.type != JSON_ARRAY) {
         read_object(value, false, reading);
         return;
@@ -350,7 +350,7 @@ static void read_whole(struct json value, struct reading *reading) {
 
 /* ---- streams ---- */
 
-static void read_data(struct bytes data, struct reading *reading) {
+static void read_data(struct bytes data, struct ai_reading *reading) {
     struct json value;
     if (bytes_is(data, "[DONE]")) {
         reading->ended = true;
@@ -369,7 +369,7 @@ static bool is_listed(struct bytes word, const char *const *words) {
 }
 
 /* "event: …" names the "data: …" that follows. */
-static void read_events(struct bytes body, struct reading *reading) {
+static void read_events(struct bytes body, struct ai_reading *reading) {
     struct bytes line, event = BYTES_NONE;
     while (bytes_line(&body, &line)) {
         line = bytes_trim(line);
@@ -387,7 +387,7 @@ static void read_events(struct bytes body, struct reading *reading) {
     }
 }
 
-static void read_lines(struct bytes body, struct reading *reading) {
+static void read_lines(struct bytes body, struct ai_reading *reading) {
     struct bytes line;
     while (bytes_line(&body, &line))
         if (bytes_trim(line).len > 0)
@@ -465,7 +465,7 @@ static int status_of_type(struct bytes type) {
     return status ? status : STATUS_UNKNOWN;
 }
 
-static void say_error(const struct reading *reading, struct ai_answer *out) {
+static void say_error(const struct ai_reading *reading, struct ai_answer *out) {
     struct json value;
     problem_read(reading->words, reading->arena, &out->problem);
     if (out->problem.error_message.len == 0)
@@ -483,7 +483,7 @@ static void say(const char *type, struct bytes words, const char *otherwise, str
         words.len ? bytes_clip(text_safe(words, arena), OUTCOME_MESSAGE_MAX) : bytes_of(otherwise);
 }
 
-static void say_finding(const struct reading *reading, struct ai_answer *out) {
+static void say_finding(const struct ai_reading *reading, struct ai_answer *out) {
     struct arena *arena = reading->arena;
     *out = (struct ai_answer){.problem = {.retry_after_ms = -1}};
     if (reading->finding == FINDING_ERROR)
@@ -497,7 +497,7 @@ static void say_finding(const struct reading *reading, struct ai_answer *out) {
 }
 
 /* An error within a stream has cut the stream short, whatever its type. */
-static bool judge_stream(struct reading *reading, bool cut, struct ai_answer *out) {
+static bool judge_stream(struct ai_reading *reading, bool cut, struct ai_answer *out) {
     if (reading->finding == FINDING_ERROR) {
         struct ai_answer error;
         say_finding(reading, &error);
@@ -537,7 +537,7 @@ static enum form form_of(struct bytes content_type) {
     return json ? FORM_JSON : FORM_OTHER;
 }
 
-static bool judge_json(struct bytes body, bool cut, struct reading *reading,
+static bool judge_json(struct bytes body, bool cut, struct ai_reading *reading,
                        struct ai_answer *out) {
     struct json value;
     if (bytes_trim(body).len == 0)
@@ -552,7 +552,7 @@ static bool judge_json(struct bytes body, bool cut, struct reading *reading,
 
 bool ai_answer_faulty(struct bytes body, bool cut, struct bytes content_type, struct arena *arena,
                       struct ai_answer *out) {
-    struct reading reading = {.arena = arena};
+    struct ai_reading reading = {.arena = arena};
     switch (form_of(content_type)) {
     case FORM_JSON:
         return judge_json(body, cut, &reading, out);

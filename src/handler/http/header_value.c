@@ -5,7 +5,7 @@
 
 enum part_kind { PART_TEXT, PART_ID, PART_KEY, PART_UNKNOWN };
 
-struct part {
+struct template_part {
     enum part_kind kind;
     struct bytes text; /* TEXT: to be written; UNKNOWN: with its braces */
 };
@@ -24,32 +24,32 @@ static size_t word_length(struct bytes text) {
 }
 
 /* Removes the next part from *rest. */
-static struct part next_part(struct bytes *rest) {
+static struct template_part next_part(struct bytes *rest) {
     assert(rest->len > 0);
     struct bytes text = *rest;
     size_t doubled = text.ptr[0] == '{' ? word_length(bytes_cut(text, 1, text.len)) : 0;
     size_t len = word_length(text);
     if (doubled > 0 && doubled + 1 < text.len && text.ptr[doubled + 1] == '}') {
         *rest = bytes_cut(text, doubled + 2, text.len);
-        return (struct part){PART_TEXT, bytes_cut(text, 1, doubled + 1)};
+        return (struct template_part){PART_TEXT, bytes_cut(text, 1, doubled + 1)};
     }
     if (len > 0) {
         struct bytes word = bytes_cut(text, 0, len);
         *rest = bytes_cut(text, len, text.len);
         if (bytes_is(word, "{id}"))
-            return (struct part){PART_ID, word};
-        return (struct part){bytes_is(word, "{key}") ? PART_KEY : PART_UNKNOWN, word};
+            return (struct template_part){PART_ID, word};
+        return (struct template_part){bytes_is(word, "{key}") ? PART_KEY : PART_UNKNOWN, word};
     }
     size_t end = 1;
     while (end < text.len && text.ptr[end] != '{')
         end++;
     *rest = bytes_cut(text, end, text.len);
-    return (struct part){PART_TEXT, bytes_cut(text, 0, end)};
+    return (struct template_part){PART_TEXT, bytes_cut(text, 0, end)};
 }
 
 bool header_value_is_known(struct bytes value, struct bytes *unknown) {
     while (value.len > 0) {
-        struct part part = next_part(&value);
+        struct template_part part = next_part(&value);
         if (part.kind == PART_UNKNOWN) {
             *unknown = part.text;
             return false;
@@ -69,7 +69,7 @@ bool header_value_varies(struct bytes value) {
 
 bool header_value_put(struct bytes value, const struct call *call, struct buf *out) {
     while (value.len > 0) {
-        struct part part = next_part(&value);
+        struct template_part part = next_part(&value);
         if (part.kind == PART_KEY && !call->key.ptr)
             return false;
         buf_bytes(out, part.kind == PART_ID    ? call->id

@@ -1,5 +1,5 @@
 /* http: the pool's thread owns the multi handle and every transfer; other threads reach it through
- * the call queue (desk.h) alone. A transfer (libcurl's easy handle with its buffers) is reused for
+ * the call queue (calls.h) alone. A transfer (libcurl's easy handle with its buffers) is reused for
  * later calls.
  *
  * HTTP/1.1 on purpose: with one call on a connection at a time, a connection that is closed without
@@ -34,7 +34,7 @@ enum {
 
 struct http_pool {
     struct clock *clock;
-    struct desk desk;
+    struct call_queue calls;
     CURLM *multi;
     pthread_t thread;
     struct heap deadlines; /* of transfers in flight */
@@ -61,7 +61,7 @@ struct http {
 };
 
 struct transfer {
-    struct desk_entry entry; /* its call */
+    struct call_queue_entry entry; /* its call */
     struct heap_node deadline;
     struct list idle;
     CURL *easy;
@@ -221,7 +221,7 @@ static void start_call(struct http_pool *pool, struct http *http, struct task ta
     transfer->deadline.at = mono_after(transfer->began, http->timeout_ms).ms;
     transfer->deadline.tie = pool->started++;
     heap_insert(&pool->deadlines, &transfer->deadline);
-    desk_enter(&pool->desk, &transfer->entry, task);
+    call_queue_enter(&pool->calls, &transfer->entry, task);
     set_options(transfer);
     transfer_go(pool, transfer);
 }
@@ -230,13 +230,13 @@ static void end_call(struct http_pool *pool, struct transfer *transfer,
                      const struct outcome *outcome, const struct outcome *items) {
     assert(transfer->http && transfer->easy);
     heap_remove(&pool->deadlines, &transfer->deadline);
-    desk_leave(&pool->desk, &transfer->entry);
+    call_queue_leave(&pool->calls, &transfer->entry);
     task_end(transfer->entry.task, outcome, items);
     transfer_put(pool, transfer);
 }
 
 static void cancel_call(struct http_pool *pool, struct task task) {
-    struct desk_entry *entry = desk_find(&pool->desk, task);
+    struct call_queue_entry *entry = call_queue_find(&pool->calls, task);
     if (!entry)
         return;
     struct transfer *transfer = CONTAINER_OF(entry, struct transfer, entry);
@@ -275,9 +275,10 @@ static void finish_call(struct http_pool *pool, struct transfer *transfer, CURLc
 }
 
 static void take_orders(struct http_pool *pool) {
-    for (struct desk_order *order = desk_take(&pool->desk), *next; order; order = next) {
-        next = desk_next(order);
-        if (order->wish == DESK_START)
+    for (struct call_queue_order *order = call_queue_take(&pool->calls), *next; order;
+         order = next) {
+        next = call_queue_next(order);
+        if (order->wish == CALL_QUEUE_START)
             start_call(pool, CONTAINER_OF(order->handler, struct http, handler), order->task);
         else
             cancel_call(pool, order->task);
@@ -321,7 +322,7 @@ static int sleep_ms(struct http_pool *pool) {
 static void *run(void *arg) {
     struct http_pool *pool = arg;
     int running;
-    while (!desk_closing(&pool->desk)) {
+    while (!call_queue_closing(&pool->calls)) {
         take_orders(pool);
         struct mono now = clock_now(pool->clock).mono;
         curl_multi_perform(pool->multi, &running);
@@ -356,7 +357,7 @@ struct http_pool *http_pool_new(struct clock *clock, struct bytes version) {
     curl_multi_setopt(pool->multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
     curl_multi_setopt(pool->multi, CURLMOPT_MAX_HOST_CONNECTIONS, (long)HTTP_HOST_CONNECTIONS_MAX);
     curl_multi_setopt(pool->multi, CURLMOPT_MAXCONNECTS, (long)HTTP_IDLE_CONNECTIONS_MAX);
-    desk_init(&pool->desk, wake, pool);
+    call_queue_init(&pool->calls, wake, pool);
     thread_start(&pool->thread, "http-pool", run, pool);
     return pool;
 }
@@ -364,12 +365,12 @@ struct http_pool *http_pool_new(struct clock *clock, struct bytes version) {
 void http_pool_free(struct http_pool *pool) {
     if (!pool)
         return;
-    desk_close(&pool->desk);
+    call_queue_close(&pool->calls);
     pthread_join(pool->thread, NULL);
     for (struct list *node; (node = list_pop_front(&pool->idle));)
         transfer_free(CONTAINER_OF(node, struct transfer, idle));
     curl_multi_cleanup(pool->multi);
-    desk_free(&pool->desk);
+    call_queue_free(&pool->calls);
     heap_free(&pool->deadlines);
     free(pool->user_agent);
     free(pool->connection_of);
@@ -377,24 +378,24 @@ void http_pool_free(struct http_pool *pool) {
     curl_global_cleanup();
 }
 
-static void ask(struct handler *handler, enum desk_wish wish, struct task task) {
-    desk_ask(&CONTAINER_OF(handler, struct http, handler)->pool->desk, wish, handler, task);
+static void ask(struct handler *handler, enum call_queue_wish wish, struct task task) {
+    call_queue_ask(&CONTAINER_OF(handler, struct http, handler)->pool->calls, wish, handler, task);
 }
 
 static void http_start(struct handler *handler, struct call *call) {
-    ask(handler, DESK_START, (struct task){.call = call});
+    ask(handler, CALL_QUEUE_START, (struct task){.call = call});
 }
 
 static void http_cancel(struct handler *handler, struct call *call) {
-    ask(handler, DESK_CANCEL, (struct task){.call = call});
+    ask(handler, CALL_QUEUE_CANCEL, (struct task){.call = call});
 }
 
 static void http_start_group(struct handler *handler, struct call_group *group) {
-    ask(handler, DESK_START, (struct task){.group = group});
+    ask(handler, CALL_QUEUE_START, (struct task){.group = group});
 }
 
 static void http_cancel_group(struct handler *handler, struct call_group *group) {
-    ask(handler, DESK_CANCEL, (struct task){.group = group});
+    ask(handler, CALL_QUEUE_CANCEL, (struct task){.group = group});
 }
 
 static void http_free(struct handler *handler) {

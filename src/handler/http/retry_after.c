@@ -13,7 +13,7 @@ enum {
 
 /* ---- numbers and durations ---- */
 
-struct decimal {
+struct seconds_text {
     int64_t whole; /* at most WHOLE_MAX */
     int64_t nanos;
 };
@@ -27,9 +27,9 @@ static bool take_digit(struct bytes *rest, int *digit) {
 }
 
 /* "34", "34.07"; false when `rest` does not begin with a digit. */
-static bool take_decimal(struct bytes *rest, struct decimal *out) {
+static bool take_decimal(struct bytes *rest, struct seconds_text *out) {
     int digit;
-    *out = (struct decimal){0};
+    *out = (struct seconds_text){0};
     if (!take_digit(rest, &digit))
         return false;
     do {
@@ -53,7 +53,7 @@ static int64_t plus(int64_t a, int64_t b) {
 }
 
 /* In units of `unit_ns`; rounded up to a millisecond. */
-static int64_t decimal_ms(struct decimal number, int64_t unit_ns) {
+static int64_t decimal_ms(struct seconds_text number, int64_t unit_ns) {
     double ns = ((double)number.whole + (double)number.nanos / 1e9) * (double)unit_ns;
     if (ns >= 9e18) /* more than an int64_t holds */
         return INT64_MAX;
@@ -119,7 +119,7 @@ static bool take_duration(struct bytes *rest, int64_t *ms) {
     *ms = 0;
     for (;;) {
         struct bytes at = skip_spaces(*rest);
-        struct decimal number;
+        struct seconds_text number;
         int64_t unit_ns;
         if (!take_decimal(&at, &number))
             return any;
@@ -138,7 +138,7 @@ bool retry_after_duration(struct bytes text, int64_t *ms) {
 
 /* A bare number, in units of `unit_ns`. */
 static bool parse_number(struct bytes text, int64_t unit_ns, int64_t *ms) {
-    struct decimal number;
+    struct seconds_text number;
     if (!take_decimal(&text, &number) || text.len != 0)
         return false;
     *ms = decimal_ms(number, unit_ns);
@@ -182,7 +182,7 @@ int64_t retry_after_headers(const struct rule_header *headers, size_t count, str
 /* A number may be seconds from now, a Unix time, or that in milliseconds. */
 static bool parse_reset(struct bytes text, struct wall now, int64_t *ms) {
     struct bytes rest = text;
-    struct decimal number;
+    struct seconds_text number;
     if (retry_after_duration(text, ms) || parse_date(text, now, ms))
         return true;
     if (!take_decimal(&rest, &number) || rest.len != 0)
@@ -219,7 +219,7 @@ static enum rest rest_of(const struct rule_header *headers, size_t count, struct
                          size_t at) {
     char memory[RESET_NAME_MAX + 16];
     struct buf other;
-    struct decimal left;
+    struct seconds_text left;
     buf_init_fixed(&other, memory, sizeof memory);
     buf_bytes(&other, bytes_cut(name, 0, at));
     buf_str(&other, "remaining");

@@ -42,7 +42,7 @@ static void end_task(struct stream *stream, struct stream_task *task, struct out
     struct exec_pool *pool = stream->user.pool;
     whole->duration_ms = exec_pool_now(pool).ms - task->began.ms;
     list_remove(&task->waiting);
-    desk_leave(exec_pool_desk(pool), &task->entry);
+    call_queue_leave(exec_pool_desk(pool), &task->entry);
     task_end(task->entry.task, whole, items);
     free(task);
 }
@@ -229,7 +229,7 @@ static void begin_task(struct exec_user *user, struct task what) {
     struct stream *stream = CONTAINER_OF(user, struct stream, user);
     struct stream_task *task = memory_new(sizeof *task);
     task->began = exec_pool_now(user->pool);
-    desk_enter(exec_pool_desk(user->pool), &task->entry, what);
+    call_queue_enter(exec_pool_desk(user->pool), &task->entry, what);
     list_push_back(&stream->waiting, &task->waiting);
     assign_tasks(stream);
 }
@@ -243,7 +243,7 @@ static struct stream_worker *worker_of(struct stream *stream, const struct strea
     return NULL;
 }
 
-static void cancel_task(struct exec_user *user, struct desk_entry *entry) {
+static void cancel_task(struct exec_user *user, struct call_queue_entry *entry) {
     struct stream *stream = CONTAINER_OF(user, struct stream, user);
     struct stream_task *task = CONTAINER_OF(entry, struct stream_task, entry);
     struct stream_worker *worker = worker_of(stream, task);

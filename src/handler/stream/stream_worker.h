@@ -16,7 +16,7 @@ enum {
 
 /* A hand-over, waiting or with a worker. */
 struct stream_task {
-    struct desk_entry entry;
+    struct call_queue_entry entry;
     struct list waiting; /* while it waits for a worker */
     struct mono began;
 };

@@ -6,27 +6,28 @@
 #include "server/api/json/view_json.h"
 #include "triage/decide/decision.h"
 
-static struct ruling ruling_of(struct request *request, enum ruling_kind kind,
-                               const struct decision_order *order) {
+static struct letter_decision ruling_of(struct request *request, enum decision_kind kind,
+                                        const struct decision_order *order) {
     const struct live_config *config = &request->server->options.config;
-    return (struct ruling){.kind = kind,
-                           .selection = order->selection,
-                           .why = order->why,
-                           .dry_run = order->dry_run,
-                           .who = request->actor,
-                           .compensates = config->compensates,
-                           .arg = config->arg};
+    return (struct letter_decision){.kind = kind,
+                                    .selection = order->selection,
+                                    .why = order->why,
+                                    .dry_run = order->dry_run,
+                                    .who = request->actor,
+                                    .compensates = config->compensates,
+                                    .arg = config->arg};
 }
 
-static void decide_one(struct request *request, enum ruling_kind kind) {
+static void decide_one(struct request *request, enum decision_kind kind) {
     struct decision_order order;
     struct message *held = NULL;
     struct err err;
     if (!decision_order_read_one(request, WHY_NEEDED, &order))
         return;
-    struct ruling ruling = ruling_of(request, kind, &order);
-    enum status status = ruling_one(request->server->options.triage, &ruling,
-                                    request_arg(request, "queue"), request->params[0], &held, &err);
+    struct letter_decision ruling = ruling_of(request, kind, &order);
+    enum status status =
+        decision_one(request->server->options.triage, &ruling, request_arg(request, "queue"),
+                     request->params[0], &held, &err);
     if (status == STATUS_OK) {
         envelope_encode(&held->envelope, ENVELOPE_WITH_BODY, held->body, &request->out);
         request_answer(request, 200);
@@ -36,18 +37,18 @@ static void decide_one(struct request *request, enum ruling_kind kind) {
     message_free(held);
 }
 
-static void put_result(struct request *request, const struct ruling *ruling,
-                       const struct ruling_result *result) {
+static void put_result(struct request *request, const struct letter_decision *ruling,
+                       const struct decision_result *result) {
     struct json_out json = json_out(&request->out);
     json_open(&json, '{');
     json_key(&json, "action");
-    json_put_str(&json, ruling_text(ruling->kind));
+    json_put_str(&json, decision_text(ruling->kind));
     json_key(&json, "dry_run");
     json_put_bool(&json, ruling->dry_run);
     view_json_number(&json, "matched", result->matched);
     view_json_number(&json, "count", result->changed);
     view_json_number(&json, "busy", result->busy);
-    if (ruling->kind == RULING_COMPENSATE)
+    if (ruling->kind == DECISION_COMPENSATE)
         view_json_number(&json, "unable", result->unable);
     json_key(&json, "cursor");
     json_put(&json, result->walked.cursor);
@@ -58,17 +59,17 @@ static void put_result(struct request *request, const struct ruling *ruling,
     request_answer(request, 200);
 }
 
-static void decide_many(struct request *request, enum ruling_kind kind) {
+static void decide_many(struct request *request, enum decision_kind kind) {
     struct decision_order order;
-    struct ruling_result result;
+    struct decision_result result;
     struct err err;
     if (!decision_order_read_many(request, QUERY_LETTERS, WHY_NEEDED, &order))
         return;
-    struct ruling ruling = ruling_of(request, kind, &order);
+    struct letter_decision ruling = ruling_of(request, kind, &order);
     enum status status = selection_finish(&ruling.selection, &err);
     if (status == STATUS_OK)
         status =
-            ruling_many(request->server->options.triage, &ruling, &request->arena, &result, &err);
+            decision_many(request->server->options.triage, &ruling, &request->arena, &result, &err);
     if (status == STATUS_OK)
         put_result(request, &ruling, &result);
     else
@@ -76,33 +77,33 @@ static void decide_many(struct request *request, enum ruling_kind kind) {
 }
 
 void call_letter_resolve(struct request *request) {
-    decide_one(request, RULING_RESOLVE);
+    decide_one(request, DECISION_RESOLVE);
 }
 
 void call_letter_discard(struct request *request) {
-    decide_one(request, RULING_DISCARD);
+    decide_one(request, DECISION_DISCARD);
 }
 
 void call_letter_escalate(struct request *request) {
-    decide_one(request, RULING_ESCALATE);
+    decide_one(request, DECISION_ESCALATE);
 }
 
 void call_letter_compensate(struct request *request) {
-    decide_one(request, RULING_COMPENSATE);
+    decide_one(request, DECISION_COMPENSATE);
 }
 
 void call_letters_resolve(struct request *request) {
-    decide_many(request, RULING_RESOLVE);
+    decide_many(request, DECISION_RESOLVE);
 }
 
 void call_letters_discard(struct request *request) {
-    decide_many(request, RULING_DISCARD);
+    decide_many(request, DECISION_DISCARD);
 }
 
 void call_letters_escalate(struct request *request) {
-    decide_many(request, RULING_ESCALATE);
+    decide_many(request, DECISION_ESCALATE);
 }
 
 void call_letters_compensate(struct request *request) {
-    decide_many(request, RULING_COMPENSATE);
+    decide_many(request, DECISION_COMPENSATE);
 }

@@ -27,7 +27,7 @@ struct listener {
     uint16_t port;
     bool started;
     atomic_bool stopping;
-    struct bell bell;
+    struct wakeup wakeup;
     pthread_t thread;
 };
 
@@ -85,7 +85,7 @@ enum status listener_new(const char *host, uint16_t port, struct listener **out,
     listener->fd = fd;
     listener->port = port_of(fd);
     atomic_init(&listener->stopping, false);
-    bell_init(&listener->bell);
+    wakeup_init(&listener->wakeup);
     *out = listener;
     return STATUS_OK;
 }
@@ -116,7 +116,8 @@ static void *run(void *arg) {
     struct listener *listener = arg;
     while (!atomic_load(&listener->stopping)) {
         bool room = accept_all(listener);
-        bell_wait(&listener->bell, room ? listener->fd : -1, room ? INT64_MAX : LISTENER_REST_MS);
+        wakeup_wait(&listener->wakeup, room ? listener->fd : -1,
+                    room ? INT64_MAX : LISTENER_REST_MS);
     }
     return NULL;
 }
@@ -133,10 +134,10 @@ void listener_free(struct listener *listener) {
         return;
     if (listener->started) {
         atomic_store(&listener->stopping, true);
-        bell_ring(&listener->bell);
+        wakeup_ring(&listener->wakeup);
         pthread_join(listener->thread, NULL);
     }
     close(listener->fd);
-    bell_free(&listener->bell);
+    wakeup_free(&listener->wakeup);
     free(listener);
 }

@@ -28,7 +28,7 @@ struct loop {
     struct loop_options options;
     struct MHD_Daemon *daemon;
     pthread_t thread;
-    struct bell bell;
+    struct wakeup wakeup;
     atomic_bool stopping;
     struct list awaited; /* only used by the thread; ordered by deadline */
     pthread_mutex_t mutex;
@@ -61,7 +61,7 @@ void loop_add(struct loop *loop, int fd) {
     pthread_mutex_lock(&loop->mutex);
     list_push_back(&loop->arrivals, &arrival->link);
     pthread_mutex_unlock(&loop->mutex);
-    bell_ring(&loop->bell);
+    wakeup_ring(&loop->wakeup);
 }
 
 static struct loop_peer *peer_of(struct MHD_Connection *connection) {
@@ -126,7 +126,7 @@ void loop_await_nothing(struct MHD_Connection *connection) {
 void loop_resume(struct MHD_Connection *connection) {
     struct loop *loop = peer_of(connection)->loop;
     MHD_resume_connection(connection);
-    bell_ring(&loop->bell);
+    wakeup_ring(&loop->wakeup);
 }
 
 /* ---- the thread ---- */
@@ -161,7 +161,7 @@ static void *run(void *arg) {
     struct loop *loop = arg;
     int epoll = MHD_get_daemon_info(loop->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
     while (!atomic_load(&loop->stopping)) {
-        bell_wait(&loop->bell, epoll, sleep_ms(loop));
+        wakeup_wait(&loop->wakeup, epoll, sleep_ms(loop));
         add_arrivals(loop);
         MHD_run(loop->daemon);
         close_late(loop);
@@ -179,7 +179,7 @@ struct loop *loop_start(const struct loop_options *options) {
         free(loop);
         return NULL;
     }
-    bell_init(&loop->bell);
+    wakeup_init(&loop->wakeup);
     atomic_init(&loop->stopping, false);
     pthread_mutex_init(&loop->mutex, NULL);
     thread_start(&loop->thread, "http", run, loop);
@@ -190,12 +190,12 @@ void loop_stop(struct loop *loop) {
     if (!loop)
         return;
     atomic_store(&loop->stopping, true);
-    bell_ring(&loop->bell);
+    wakeup_ring(&loop->wakeup);
     pthread_join(loop->thread, NULL);
     add_arrivals(loop); /* closed with the other connections */
     MHD_stop_daemon(loop->daemon);
     assert(list_empty(&loop->awaited) && list_empty(&loop->arrivals));
-    bell_free(&loop->bell);
+    wakeup_free(&loop->wakeup);
     pthread_mutex_destroy(&loop->mutex);
     free(loop);
 }

@@ -262,7 +262,7 @@ static size_t take_locations(struct sqlite_store *self, uint32_t queue, enum sto
                              struct instant now, struct location *out, size_t max) {
     struct entry *entries[TAKE_MAX];
     pthread_mutex_lock(&self->front.mutex);
-    struct queue *from = tables_queue(&self->front.tables, queue);
+    struct queue_table *from = tables_queue(&self->front.tables, queue);
     paging_bring(self, from, which, now);
     size_t count =
         ready_queues_take(&from->waiting, which, now, entries, max < TAKE_MAX ? max : TAKE_MAX);
@@ -329,7 +329,7 @@ size_t reader_take_blocked(struct store *store, uint32_t queue, size_t limit, st
     struct entry *entries[TAKE_MAX];
     struct location locations[TAKE_MAX];
     pthread_mutex_lock(&self->front.mutex);
-    struct queue *from = tables_queue(&self->front.tables, queue);
+    struct queue_table *from = tables_queue(&self->front.tables, queue);
     size_t count = key_order_take_blocked(&from->lines, &from->waiting, limit, entries,
                                           max < TAKE_MAX ? max : TAKE_MAX);
     for (size_t i = 0; i < count; i++)
@@ -393,7 +393,7 @@ struct match {
     struct entry *entry; /* NULL: it is in the file alone */
 };
 
-struct found {
+struct found_bytes {
     struct location at;
     struct match matches[MATCHES_MAX]; /* of different queues */
     size_t count;
@@ -403,7 +403,7 @@ static bool is_meant(const struct match *match, const struct match *other) {
     return match->decided != other->decided ? other->decided : match->seq > other->seq;
 }
 
-static void add_match(struct found *found, const struct match *match) {
+static void add_match(struct found_bytes *found, const struct match *match) {
     for (size_t i = 0; i < found->count; i++) {
         if (found->matches[i].queue != match->queue)
             continue;
@@ -416,7 +416,7 @@ static void add_match(struct found *found, const struct match *match) {
 }
 
 static void add_memory_matches(struct sqlite_store *self, uint32_t queue, struct bytes id,
-                               struct found *found) {
+                               struct found_bytes *found) {
     struct entry *entries[MATCHES_MAX];
     size_t count = tables_matches(&self->front.tables, queue, id, entries, MATCHES_MAX);
     for (size_t i = 0; i < count; i++)
@@ -444,8 +444,8 @@ static enum status read_matches(struct sqlite_store *self, struct bytes id, stru
     return status;
 }
 
-static enum status ambiguous(struct sqlite_store *self, const struct found *found, struct bytes id,
-                             struct err *err) {
+static enum status ambiguous(struct sqlite_store *self, const struct found_bytes *found,
+                             struct bytes id, struct err *err) {
     uint32_t queues[MATCHES_MAX];
     for (size_t i = 0; i < found->count; i++)
         queues[i] = found->matches[i].queue;
@@ -454,7 +454,7 @@ static enum status ambiguous(struct sqlite_store *self, const struct found *foun
 
 /* Memory knows better where it knows at all. With the mutex. */
 static void add_rows(struct sqlite_store *self, uint32_t queue, const struct match *rows,
-                     size_t count, struct found *found) {
+                     size_t count, struct found_bytes *found) {
     for (size_t i = 0; i < count; i++) {
         if ((queue == TABLES_ANY_QUEUE || queue == rows[i].queue) &&
             !tables_find(&self->front.tables, rows[i].seq))
@@ -463,7 +463,7 @@ static void add_rows(struct sqlite_store *self, uint32_t queue, const struct mat
 }
 
 /* With the mutex. */
-static enum status choose(struct sqlite_store *self, struct bytes id, struct found *found,
+static enum status choose(struct sqlite_store *self, struct bytes id, struct found_bytes *found,
                           struct err *err) {
     if (found->count == 0)
         return err_set(err, STATUS_NOT_FOUND, "\"%.*s\" is not held", BYTES_ARG(id));
@@ -480,7 +480,7 @@ static enum status choose(struct sqlite_store *self, struct bytes id, struct fou
 enum status reader_get(struct letters *letters, struct bytes queue, struct bytes id,
                        struct message **out, struct err *err) {
     struct sqlite_store *self = store_internal_of_letters(letters);
-    struct found found = {0};
+    struct found_bytes found = {0};
     struct match *rows = NULL;
     size_t count;
     uint64_t settles;

@@ -83,7 +83,7 @@ static enum status replay_put(struct replayed *replayed, const struct envelope *
 static enum status replay_update(struct replayed *replayed, const struct envelope *envelope,
                                  struct entry *entry) {
     struct tables *tables = &replayed->self->front.tables;
-    struct facts facts;
+    struct entry_facts facts;
     entry_facts(envelope, &tables->names, &facts);
     tables_change(tables, entry, &facts, &replayed->now);
     changes_note(replayed->self, entry, replayed->position, replayed->record->body.ptr != NULL);

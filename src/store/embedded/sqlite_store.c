@@ -349,13 +349,13 @@ enum status sqlite_store_open(const struct sqlite_store_options *options, struct
     return STATUS_OK;
 }
 
-struct checking {
+struct store_check {
     struct large *large;
     struct sqlite_store_trial *trial;
 };
 
 static void check_large(void *arg, uint64_t seq, const struct reader_large *found) {
-    struct checking *checking = arg;
+    struct store_check *checking = arg;
     struct err err;
     large_note(checking->large, found->name, found->content_hash, found->size);
     if (large_check(checking->large, found->name, found->size, found->content_hash, &err) ==
@@ -367,7 +367,7 @@ static void check_large(void *arg, uint64_t seq, const struct reader_large *foun
 
 /* Messages that cannot be read are told by who looks at the rows. */
 static void try_large(struct sqlite_store *self, struct sqlite_store_trial *trial) {
-    struct checking checking = {self->large, trial};
+    struct store_check checking = {self->large, trial};
     large_expect(self->large);
     if (large_rows_held(self, check_large, &checking, NULL) == STATUS_OK)
         trial->orphans = large_orphans(self->large);

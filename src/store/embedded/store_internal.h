@@ -88,8 +88,8 @@ struct sqlite_store {
     uint64_t settles;           /* grows when what a fold wrote begins to leave memory */
     size_t settled_count;       /* entries, since memory was last given back; as `unsettled` */
     uint64_t fold_failures;
-    struct complaint fold_trouble; /* the fold's own */
-    bool fold_wanted;              /* at once */
+    struct log_throttle fold_trouble; /* the fold's own */
+    bool fold_wanted;                 /* at once */
     bool fold_stopping;
     struct mono fold_due;     /* MONO_NEVER: nothing waits for a fold */
     struct mono burst_at;     /* when commits were last seen to come as a burst */

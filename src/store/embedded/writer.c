@@ -17,7 +17,7 @@
 
 /* ---- one group ---- */
 
-struct group {
+struct commit_group {
     struct commit_batch *batches; /* in order */
     size_t count;                 /* of records */
     struct bytes *records;
@@ -56,7 +56,8 @@ static struct commit_batch *next_batches(struct sqlite_store *self) {
     return first;
 }
 
-static void claim(struct sqlite_store *self, struct group *group, const struct queue *queue) {
+static void claim(struct sqlite_store *self, struct commit_group *group,
+                  const struct queue_table *queue) {
     for (size_t i = group->claim_count; i-- > 0;) { /* mostly the last one */
         if (group->claims[i].queue == queue->number)
             return;
@@ -66,7 +67,7 @@ static void claim(struct sqlite_store *self, struct group *group, const struct q
         queue->number, self->cluster->vtable->epoch(self->cluster, queue->name->text)};
 }
 
-static void gather(struct sqlite_store *self, struct group *group) {
+static void gather(struct sqlite_store *self, struct commit_group *group) {
     group->count = group->claim_count = 0;
     for (struct commit_batch *batch = group->batches; batch; batch = batch->next) {
         if (batch->status == STATUS_OK)
@@ -87,7 +88,7 @@ static void gather(struct sqlite_store *self, struct group *group) {
     }
 }
 
-static enum status append(struct sqlite_store *self, struct group *group) {
+static enum status append(struct sqlite_store *self, struct commit_group *group) {
     struct journal_append out = {.records = group->records,
                                  .count = group->count,
                                  .claims = group->claims,
@@ -113,7 +114,7 @@ static double seconds_now(void) {
 }
 
 /* A journal at its bound waits for the fold, which lets its segments be used again. */
-static void write_group(struct sqlite_store *self, struct group *group, double *seconds) {
+static void write_group(struct sqlite_store *self, struct commit_group *group, double *seconds) {
     if (group->count == 0)
         return;
     uint64_t folded;
@@ -128,7 +129,7 @@ static void write_group(struct sqlite_store *self, struct group *group, double *
 
 /* ---- after the sync ---- */
 
-static void note_ready(struct group *group, const struct commit_batch *batch) {
+static void note_ready(struct commit_group *group, const struct commit_batch *batch) {
     for (size_t i = 0; i < batch->count; i++) {
         const struct commit_batch_op *op = &batch->ops[i];
         if (commit_batch_op_wakes(op))
@@ -136,7 +137,8 @@ static void note_ready(struct group *group, const struct commit_batch *batch) {
     }
 }
 
-static void note_health(struct sqlite_store *self, const struct group *group, double seconds) {
+static void note_health(struct sqlite_store *self, const struct commit_group *group,
+                        double seconds) {
     if (group->count == 0 || group->status == STATUS_TOO_LARGE) /* that is the commit's own fault */
         return;
     if (group->status == STATUS_OK)
@@ -149,7 +151,7 @@ static void note_health(struct sqlite_store *self, const struct group *group, do
     self->health.trouble = group->err;
 }
 
-static void apply_group(struct sqlite_store *self, struct group *group) {
+static void apply_group(struct sqlite_store *self, struct commit_group *group) {
     struct commit_batch_hooks hooks = changes_hooks(self);
     struct instant now = clock_now(self->options.clock);
     const uint64_t *positions = group->positions;
@@ -191,7 +193,7 @@ static bool leans_on_failed(const struct commit_batch *batch, const struct commi
 
 /* A commit that duplicates an id of one that failed fails too: its answer would be a promise that
  * nobody keeps. */
-static void fail_leaning(struct sqlite_store *self, struct group *group, enum status status,
+static void fail_leaning(struct sqlite_store *self, struct commit_group *group, enum status status,
                          const struct err *err) {
     struct commit_batch *lists[] = {group->batches, self->first};
     for (size_t i = 0; i < 2; i++) {
@@ -214,7 +216,7 @@ static bool has_queue(const struct commit_batch *batch, uint32_t queue, size_t *
 
 /* A queue of the group has another owner: commits about it fail, and the others are written without
  * them. */
-static void fail_fenced(struct sqlite_store *self, struct group *group) {
+static void fail_fenced(struct sqlite_store *self, struct commit_group *group) {
     pthread_mutex_lock(&self->front.mutex);
     for (struct commit_batch *batch = group->batches; batch; batch = batch->next) {
         size_t place;
@@ -227,14 +229,14 @@ static void fail_fenced(struct sqlite_store *self, struct group *group) {
     pthread_mutex_unlock(&self->front.mutex);
 }
 
-static void fail_group(struct sqlite_store *self, struct group *group) {
+static void fail_group(struct sqlite_store *self, struct commit_group *group) {
     for (struct commit_batch *batch = group->batches; batch; batch = batch->next)
         fail_batch(self, batch, group->status, &group->err);
     fail_leaning(self, group, group->status, &group->err);
 }
 
 /* Who listens may be gone once its last commit is answered, so it hears of what is ready first. */
-static void tell_ready(struct sqlite_store *self, const struct group *group) {
+static void tell_ready(struct sqlite_store *self, const struct commit_group *group) {
     pthread_mutex_lock(&self->front.mutex);
     void (*ready)(void *arg, uint32_t queue) = self->front.ready;
     void *arg = self->front.ready_arg;
@@ -266,7 +268,7 @@ static enum status write_large(struct sqlite_store *self, struct commit_batch *b
 }
 
 /* Before the commits that name them. A commit whose file cannot be written fails alone. */
-static void write_all_large(struct sqlite_store *self, struct group *group) {
+static void write_all_large(struct sqlite_store *self, struct commit_group *group) {
     for (struct commit_batch *batch = group->batches; batch; batch = batch->next) {
         struct err err = {0};
         enum status status =
@@ -292,7 +294,7 @@ static void settle_large(struct sqlite_store *self, const struct commit_batch *b
     }
 }
 
-static void answer(struct sqlite_store *self, struct group *group) {
+static void answer(struct sqlite_store *self, struct commit_group *group) {
     for (struct commit_batch *batch = group->batches, *next; batch; batch = next) {
         next = batch->next;
         settle_large(self, batch);
@@ -302,7 +304,7 @@ static void answer(struct sqlite_store *self, struct group *group) {
 }
 
 static void write_batches(struct sqlite_store *self, struct commit_batch *batches) {
-    struct group group = {.batches = batches};
+    struct commit_group group = {.batches = batches};
     double seconds = 0;
     write_all_large(self, &group);
     fold_keep_bound(self);

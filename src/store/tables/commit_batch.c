@@ -97,7 +97,7 @@ static void count_record(struct commit_batch *batch, const struct blob *record) 
     batch->bytes += record->len;
 }
 
-static void name_queue(struct staging *staging, struct queue *queue) {
+static void name_queue(struct staging *staging, struct queue_table *queue) {
     struct commit_batch *batch = staging->batch;
     if (queue->durable)
         return;
@@ -375,7 +375,7 @@ static void apply_op(const struct applying *applying, struct commit_batch_op *op
     }
 }
 
-static void note_queue(struct queue *queue) {
+static void note_queue(struct queue_table *queue) {
     queue->changed |= !queue->durable;
     queue->durable = true;
 }

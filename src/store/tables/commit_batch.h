@@ -29,10 +29,10 @@ struct commit_batch_hooks {
 
 struct commit_batch_op {
     enum store_op_kind kind;
-    struct queue *queue;        /* NULL: of no queue */
+    struct queue_table *queue;  /* NULL: of no queue */
     struct entry *fresh;        /* PUT, prepared and not staged: of no table yet */
     struct entry *entry;        /* NULL: none is put or changed */
-    struct facts facts;         /* UPDATE */
+    struct entry_facts facts;   /* UPDATE */
     struct blob *record;        /* NULL: a duplicate, or skipped */
     const struct name *spilled; /* FORGET */
 };

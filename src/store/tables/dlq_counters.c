@@ -101,7 +101,7 @@ void dlq_counters_note_inexact(struct dlq_counters *dlqs) {
     dlqs->inexact = true;
 }
 
-static void leave(struct dlq_counters *dlqs, const struct facts *facts) {
+static void leave(struct dlq_counters *dlqs, const struct entry_facts *facts) {
     struct dlq *dlq = dlq_counters_get(dlqs, facts->dlq);
     decrease(dlqs, &dlq->depth);
     decrease(dlqs, dlq_counters_count(dlq, COUNT_CATEGORY, facts->category, NULL));
@@ -111,7 +111,7 @@ static void leave(struct dlq_counters *dlqs, const struct facts *facts) {
     dlq->changed = true;
 }
 
-static void enter(struct dlq_counters *dlqs, const struct facts *facts) {
+static void enter(struct dlq_counters *dlqs, const struct entry_facts *facts) {
     struct dlq *dlq = dlq_counters_get(dlqs, facts->dlq);
     dlq->depth++;
     ++*dlq_counters_count(dlq, COUNT_CATEGORY, facts->category, NULL);
@@ -120,7 +120,7 @@ static void enter(struct dlq_counters *dlqs, const struct facts *facts) {
     dlq->changed = true;
 }
 
-static void arrive(struct dlq_counters *dlqs, const struct facts *facts) {
+static void arrive(struct dlq_counters *dlqs, const struct entry_facts *facts) {
     struct dlq *dlq = dlq_counters_get(dlqs, facts->dlq);
     ++*dlq_counters_count(dlq, COUNT_TOTAL, NULL, NULL);
     ++*dlq_counters_count(dlq, COUNT_ARRIVED, facts->category, facts->reason);
@@ -133,15 +133,15 @@ static void arrive(struct dlq_counters *dlqs, const struct facts *facts) {
     dlq->changed = true;
 }
 
-static bool is_letter(const struct facts *facts) {
+static bool is_letter(const struct entry_facts *facts) {
     return facts && facts->dlq && lifecycle_is_letter(facts->state);
 }
 
-bool dlq_counters_counts(const struct facts *facts) {
+bool dlq_counters_counts(const struct entry_facts *facts) {
     return is_letter(facts) && lifecycle_counts_in_depth(facts->state);
 }
 
-bool dlq_counters_arrived(const struct facts *before, const struct facts *after) {
+bool dlq_counters_arrived(const struct entry_facts *before, const struct entry_facts *after) {
     if (!dlq_counters_counts(after))
         return false;
     return !is_letter(before) || before->dlq != after->dlq ||
@@ -149,7 +149,7 @@ bool dlq_counters_arrived(const struct facts *before, const struct facts *after)
 }
 
 /* NULL: the depth tells how many are in that state. */
-static uint64_t *state_count(struct dlq_counters *dlqs, const struct facts *facts) {
+static uint64_t *state_count(struct dlq_counters *dlqs, const struct entry_facts *facts) {
     enum count_kind kind;
     switch ((int)facts->state) {
     case STATE_REPLAYING:
@@ -169,8 +169,8 @@ static uint64_t *state_count(struct dlq_counters *dlqs, const struct facts *fact
     return dlq_counters_count(dlq, kind, NULL, NULL);
 }
 
-static void change_state(struct dlq_counters *dlqs, const struct facts *before,
-                         const struct facts *after) {
+static void change_state(struct dlq_counters *dlqs, const struct entry_facts *before,
+                         const struct entry_facts *after) {
     uint64_t *from = is_letter(before) ? state_count(dlqs, before) : NULL;
     uint64_t *to = is_letter(after) ? state_count(dlqs, after) : NULL;
     if (from)
@@ -179,8 +179,8 @@ static void change_state(struct dlq_counters *dlqs, const struct facts *before,
         ++*to;
 }
 
-void dlq_counters_change(struct dlq_counters *dlqs, const struct facts *before,
-                         const struct facts *after) {
+void dlq_counters_change(struct dlq_counters *dlqs, const struct entry_facts *before,
+                         const struct entry_facts *after) {
     change_state(dlqs, before, after);
     if (dlq_counters_counts(before))
         leave(dlqs, before);

@@ -63,13 +63,13 @@ struct dlq_counters_sums {
 
 void dlq_counters_free(struct dlq_counters *dlqs);
 /* NULL on either side: it was not held before, or is not held any more. */
-void dlq_counters_change(struct dlq_counters *dlqs, const struct facts *before,
-                         const struct facts *after);
+void dlq_counters_change(struct dlq_counters *dlqs, const struct entry_facts *before,
+                         const struct entry_facts *after);
 /* True when it counts in the depth of its DLQ. */
-bool dlq_counters_counts(const struct facts *facts);
+bool dlq_counters_counts(const struct entry_facts *facts);
 /* True when the change brings it there anew: it died, died again, or was moved. What a verdict
  * discards never waits for people, and is no arrival. */
-bool dlq_counters_arrived(const struct facts *before, const struct facts *after);
+bool dlq_counters_arrived(const struct entry_facts *before, const struct entry_facts *after);
 /* Counters of groups do not match either. */
 void dlq_counters_note_inexact(struct dlq_counters *dlqs);
 void dlq_counters_spilled(struct dlq_counters *dlqs, const struct name *dlq);

@@ -7,8 +7,9 @@
 #include "core/lifecycle.h"
 #include "store/tables/ready_queues.h"
 
-void entry_facts(const struct envelope *envelope, struct name_table *names, struct facts *out) {
-    *out = (struct facts){
+void entry_facts(const struct envelope *envelope, struct name_table *names,
+                 struct entry_facts *out) {
+    *out = (struct entry_facts){
         .state = envelope->state,
         .attempts = envelope->attempts,
         .next_attempt_at = envelope->next_attempt_at,
@@ -25,7 +26,7 @@ void entry_facts(const struct envelope *envelope, struct name_table *names, stru
     };
 }
 
-void entry_facts_free(struct facts *facts) {
+void entry_facts_free(struct entry_facts *facts) {
     free(facts->letter_id);
     facts->letter_id = NULL;
 }
@@ -76,7 +77,7 @@ struct bytes entry_letter_id(const struct entry *entry) {
 }
 
 bool entry_awaits_room(const struct entry *entry) {
-    const struct facts *facts = &entry->facts;
+    const struct entry_facts *facts = &entry->facts;
     return facts->state == STATE_PENDING_RETRY && facts->dlq &&
            facts->next_attempt_at.ms == WALL_NEVER.ms && !facts->leased;
 }

@@ -13,7 +13,7 @@
 struct line;
 
 /* What an envelope says that the tables need. */
-struct facts {
+struct entry_facts {
     enum state state;
     uint32_t attempts;
     struct wall next_attempt_at;
@@ -65,7 +65,7 @@ struct entry {
     uint64_t ticket;  /* RESERVED: the commit that puts it */
     uint64_t tried; /* grows with every hand-over of its queue that ended; 0: none since opening */
 
-    struct facts facts;
+    struct entry_facts facts;
     char content_mark[CONTENT_MARK_SIZE];
     struct bytes id;
     struct bytes key; /* ptr NULL: none */
@@ -79,8 +79,9 @@ struct entry {
 };
 
 /* Names are interned in `names`, so the caller holds their lock. */
-void entry_facts(const struct envelope *envelope, struct name_table *names, struct facts *out);
-void entry_facts_free(struct facts *facts);
+void entry_facts(const struct envelope *envelope, struct name_table *names,
+                 struct entry_facts *out);
+void entry_facts_free(struct entry_facts *facts);
 /* RESERVED, with the envelope's id and facts. */
 struct entry *entry_new(uint64_t seq, uint32_t queue, const struct envelope *envelope,
                         struct name_table *names);

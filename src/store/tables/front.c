@@ -55,7 +55,7 @@ struct mono front_next_ready(struct store *store, uint32_t queue, enum store_tak
 }
 
 void front_counts(struct store *store, uint32_t queue, struct store_queue_counts *out) {
-    const struct queue *from = tables_queue(enter(store), queue);
+    const struct queue_table *from = tables_queue(enter(store), queue);
     ready_queues_counts(&from->waiting, out);
     out->unreadable = from->unreadable;
     if (from->unreadable > 0)

@@ -46,7 +46,7 @@ static struct dlq_group *get(struct group_counters *groups, const struct name *d
     return group;
 }
 
-static struct dlq_group *change(struct group_counters *groups, const struct facts *facts) {
+static struct dlq_group *change(struct group_counters *groups, const struct entry_facts *facts) {
     struct dlq_group *group = get(groups, facts->dlq, facts->fingerprint);
     if (list_empty(&group->change)) {
         list_push_back(&groups->changes, &group->change);
@@ -55,7 +55,7 @@ static struct dlq_group *change(struct group_counters *groups, const struct fact
     return group;
 }
 
-static void arrive(struct dlq_group *group, const struct facts *facts, uint64_t seq) {
+static void arrive(struct dlq_group *group, const struct entry_facts *facts, uint64_t seq) {
     group->total++;
     if (group->first_seen.ms == WALL_NEVER.ms || facts->dead_at.ms < group->first_seen.ms)
         group->first_seen = facts->dead_at;
@@ -65,18 +65,18 @@ static void arrive(struct dlq_group *group, const struct facts *facts, uint64_t 
     group->sample = seq;
 }
 
-static bool has_group(const struct facts *facts) {
+static bool has_group(const struct entry_facts *facts) {
     return facts && facts->fingerprint != 0;
 }
 
 /* A late answer may tell another cause of a letter that died before. */
-static bool joined(const struct facts *before, const struct facts *after) {
+static bool joined(const struct entry_facts *before, const struct entry_facts *after) {
     return dlq_counters_arrived(before, after) ||
            (dlq_counters_counts(after) && before->fingerprint != after->fingerprint);
 }
 
-void group_counters_change(struct group_counters *groups, const struct facts *before,
-                           const struct facts *after, uint64_t seq) {
+void group_counters_change(struct group_counters *groups, const struct entry_facts *before,
+                           const struct entry_facts *after, uint64_t seq) {
     if (has_group(before) && dlq_counters_counts(before)) {
         struct dlq_group *group = change(groups, before);
         if (group->count > 0)
@@ -102,7 +102,7 @@ void group_counters_restore(struct group_counters *groups, const struct name *dl
 
 /* ---- reading ---- */
 
-struct reading {
+struct group_reading {
     const struct name *dlq;
     struct letters_group *out;
     size_t count;
@@ -110,7 +110,7 @@ struct reading {
 };
 
 static void read_one(struct map_node *node, void *arg) {
-    struct reading *reading = arg;
+    struct group_reading *reading = arg;
     const struct dlq_group *group = CONTAINER_OF(node, struct dlq_group, node);
     if (reading->dlq && reading->dlq != group->dlq)
         return;
@@ -136,7 +136,7 @@ static int most_first(const void *a, const void *b) {
 
 size_t group_counters_read(const struct group_counters *groups, const struct name *dlq,
                            struct arena *arena, struct letters_group **out) {
-    struct reading reading = {.dlq = dlq, .arena = arena};
+    struct group_reading reading = {.dlq = dlq, .arena = arena};
     reading.out = arena_alloc(arena, (groups->map.count + 1) * sizeof **out);
     map_each(&groups->map, read_one, &reading);
     qsort(reading.out, reading.count, sizeof *reading.out, most_first);

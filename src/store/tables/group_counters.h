@@ -27,8 +27,8 @@ struct group_counters {
 void group_counters_init(struct group_counters *groups);
 void group_counters_free(struct group_counters *groups);
 /* NULL on either side: it was not held before, or is not held any more. */
-void group_counters_change(struct group_counters *groups, const struct facts *before,
-                           const struct facts *after, uint64_t seq);
+void group_counters_change(struct group_counters *groups, const struct entry_facts *before,
+                           const struct entry_facts *after, uint64_t seq);
 /* NULL: no letter of that fingerprint ever died into that DLQ. */
 struct dlq_group *group_counters_find(const struct group_counters *groups, const struct name *dlq,
                                       uint64_t fingerprint);

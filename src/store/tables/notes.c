@@ -210,14 +210,14 @@ int notes_compare(const struct notes_range *range, const struct notes_row *a,
     return range->descending ? -order : order;
 }
 
-struct listing {
+struct note_listing {
     const struct notes_range *range;
     const struct keep **found;
     size_t count;
 };
 
 static void add_listed(struct map_node *node, void *arg) {
-    struct listing *listing = arg;
+    struct note_listing *listing = arg;
     const struct notes_range *range = listing->range;
     const struct keep *keep = CONTAINER_OF(node, struct keep, node);
     if (strcmp(keep->space, range->space) != 0 || bytes_cmp(keep->name, range->from) < 0 ||
@@ -245,7 +245,7 @@ static struct notes_row row_of(const struct keep *keep, struct wall now, struct 
 
 size_t notes_list(const struct notes *keeps, const struct notes_range *range, size_t limit,
                   struct arena *arena, struct notes_row **out) {
-    struct listing listing = {.range = range};
+    struct note_listing listing = {.range = range};
     listing.found = memory_array(keeps->map.count + 1, sizeof *listing.found);
     map_each(&keeps->map, add_listed, &listing);
     qsort(listing.found, listing.count, sizeof *listing.found, ascending);

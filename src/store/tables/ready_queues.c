@@ -57,7 +57,7 @@ struct mono ready_queues_due(struct wall due, int64_t delay_ms, struct instant n
     return mono_after(now.mono, left);
 }
 
-static int64_t due_ms(const struct facts *facts, struct instant now) {
+static int64_t due_ms(const struct entry_facts *facts, struct instant now) {
     return ready_queues_due(facts->next_attempt_at, facts->delay_ms, now).ms;
 }
 

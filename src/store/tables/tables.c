@@ -30,7 +30,7 @@ void tables_free(struct tables *tables) {
     map_free(&tables->by_letter);
     map_drain(&tables->by_seq, free_entry);
     for (size_t i = 0; i < tables->queue_count; i++) {
-        struct queue *queue = tables->queues[i];
+        struct queue_table *queue = tables->queues[i];
         ready_queues_free(&queue->waiting);
         key_order_free(&queue->lines);
         free((char *)queue->facts.ptr);
@@ -45,18 +45,18 @@ void tables_free(struct tables *tables) {
 
 /* ---- queues ---- */
 
-static struct queue *add_queue(struct tables *tables, struct bytes name) {
-    struct queue *queue = memory_new(sizeof *queue);
+static struct queue_table *add_queue(struct tables *tables, struct bytes name) {
+    struct queue_table *queue = memory_new(sizeof *queue);
     queue->number = (uint32_t)tables->queue_count + 1;
     queue->name = name_table_get(&tables->names, name);
     ready_queues_init(&queue->waiting, &tables->bound);
     tables->queues =
-        memory_grow(tables->queues, (tables->queue_count + 1) * sizeof(struct queue *));
+        memory_grow(tables->queues, (tables->queue_count + 1) * sizeof(struct queue_table *));
     tables->queues[tables->queue_count++] = queue;
     return queue;
 }
 
-struct queue *tables_queue_named(struct tables *tables, struct bytes name) {
+struct queue_table *tables_queue_named(struct tables *tables, struct bytes name) {
     const struct name *known = name_table_get(&tables->names, name);
     for (size_t i = 0; i < tables->queue_count; i++) {
         if (tables->queues[i]->name == known)
@@ -65,16 +65,17 @@ struct queue *tables_queue_named(struct tables *tables, struct bytes name) {
     return add_queue(tables, name);
 }
 
-struct queue *tables_queue_restore(struct tables *tables, uint32_t number, struct bytes name) {
+struct queue_table *tables_queue_restore(struct tables *tables, uint32_t number,
+                                         struct bytes name) {
     while (tables->queue_count < number)
         add_queue(tables, BYTES_NONE);
-    struct queue *queue = tables->queues[number - 1];
+    struct queue_table *queue = tables->queues[number - 1];
     queue->name = name_table_get(&tables->names, name);
     queue->durable = true;
     return queue;
 }
 
-struct queue *tables_queue(const struct tables *tables, uint32_t number) {
+struct queue_table *tables_queue(const struct tables *tables, uint32_t number) {
     assert(number > 0 && number <= tables->queue_count);
     return tables->queues[number - 1];
 }
@@ -90,7 +91,7 @@ uint32_t tables_queue_known(const struct tables *tables, struct bytes name) {
     return TABLES_NO_QUEUE;
 }
 
-void tables_queue_facts(struct queue *queue, struct bytes facts) {
+void tables_queue_facts(struct queue_table *queue, struct bytes facts) {
     free((char *)queue->facts.ptr);
     queue->facts = (struct bytes){bytes_dup(facts), facts.len};
     queue->changed = true;
@@ -209,7 +210,7 @@ static void unindex_letter(struct tables *tables, struct entry *entry) {
 
 /* Where it waits, if it waits: in its line when its queue is ordered. */
 static void enter(struct tables *tables, struct entry *entry, const struct instant *now) {
-    struct queue *queue = tables_queue(tables, entry->queue);
+    struct queue_table *queue = tables_queue(tables, entry->queue);
     if (queue->order == ORDER_KEY && key_order_has_place(entry))
         key_order_add(&queue->lines, &queue->waiting, entry, now);
     else if (ready_queues_has_place(entry->facts.state))
@@ -217,15 +218,15 @@ static void enter(struct tables *tables, struct entry *entry, const struct insta
 }
 
 static void leave(struct tables *tables, struct entry *entry, const struct instant *now) {
-    struct queue *queue = tables_queue(tables, entry->queue);
+    struct queue_table *queue = tables_queue(tables, entry->queue);
     if (entry->line)
         key_order_remove(&queue->lines, &queue->waiting, entry, now);
     else
         ready_queues_remove(&queue->waiting, entry);
 }
 
-static void count(struct tables *tables, const struct facts *before, const struct facts *after,
-                  uint64_t seq) {
+static void count(struct tables *tables, const struct entry_facts *before,
+                  const struct entry_facts *after, uint64_t seq) {
     dlq_counters_change(&tables->dlqs, before, after);
     group_counters_change(&tables->groups, before, after, seq);
     if (tables->groups.inexact)
@@ -253,7 +254,7 @@ void tables_hold(struct tables *tables, struct entry *entry, const struct instan
 }
 
 void tables_note_unreadable(struct tables *tables, struct entry *entry, const char *why) {
-    struct queue *queue = tables_queue(tables, entry->queue);
+    struct queue_table *queue = tables_queue(tables, entry->queue);
     if (entry->unreadable != (why != NULL))
         queue->unreadable += why ? 1 : UINT64_MAX; /* one less */
     entry->unreadable = why != NULL;
@@ -262,7 +263,7 @@ void tables_note_unreadable(struct tables *tables, struct entry *entry, const ch
                  BYTES_ARG(bytes_clip(entry->id, 64)), why);
 }
 
-static void set_facts(struct tables *tables, struct entry *entry, struct facts *facts_take,
+static void set_facts(struct tables *tables, struct entry *entry, struct entry_facts *facts_take,
                       const struct instant *now) {
     assert(entry->stage == ENTRY_HELD);
     tables_note_unreadable(tables, entry,
@@ -282,7 +283,7 @@ static void set_facts(struct tables *tables, struct entry *entry, struct facts *
         enter(tables, entry, now);
 }
 
-void tables_change(struct tables *tables, struct entry *entry, struct facts *facts_take,
+void tables_change(struct tables *tables, struct entry *entry, struct entry_facts *facts_take,
                    const struct instant *now) {
     set_facts(tables, entry, facts_take, now);
     blob_free(entry->mark); /* the new envelope says it all */
@@ -305,7 +306,7 @@ bool tables_mark(struct tables *tables, struct entry *entry, struct bytes text,
     struct mark mark;
     bool known = mark_decode(text, &arena, &mark);
     if (known) {
-        struct facts facts = entry->facts;
+        struct entry_facts facts = entry->facts;
         facts.state = mark.state;
         if (facts.letter_id)
             facts.letter_id = bytes_dup(entry_letter_id(entry));
@@ -333,7 +334,7 @@ struct entry *tables_take_any(struct tables *tables, uint32_t queue, uint64_t se
 }
 
 void tables_give_back(struct tables *tables, struct entry *entry, struct mono due) {
-    struct queue *queue = tables_queue(tables, entry->queue);
+    struct queue_table *queue = tables_queue(tables, entry->queue);
     if (entry->line && !entry_awaits_room(entry)) /* which keeps its place in its line */
         key_order_give_back(&queue->lines, &queue->waiting, entry, due);
     else
@@ -346,14 +347,14 @@ struct bytes tables_blocked_by(const struct tables *tables, uint64_t seq, struct
     return letter ? arena_dup(arena, entry_public_id(letter)) : BYTES_NONE;
 }
 
-struct order {
+struct commit_order {
     uint32_t queue;
     struct entry **entries;
     size_t count;
 };
 
 static void add_ordered(struct map_node *node, void *arg) {
-    struct order *order = arg;
+    struct commit_order *order = arg;
     struct entry *entry = CONTAINER_OF(node, struct entry, by_seq);
     if (entry->queue == order->queue && entry->stage == ENTRY_HELD && key_order_has_place(entry))
         order->entries[order->count++] = entry;
@@ -364,11 +365,11 @@ static int by_seq(const void *a, const void *b) {
     return left->seq < right->seq ? -1 : left->seq > right->seq;
 }
 
-void tables_set_order(struct tables *tables, struct queue *queue, enum store_order how) {
+void tables_set_order(struct tables *tables, struct queue_table *queue, enum store_order how) {
     if (queue->order == how)
         return;
     assert(queue->waiting.taken_count == 0);
-    struct order order = {.queue = queue->number};
+    struct commit_order order = {.queue = queue->number};
     order.entries = memory_array(tables->by_seq.count + 1, sizeof(struct entry *));
     map_each(&tables->by_seq, add_ordered, &order);
     qsort(order.entries, order.count, sizeof(struct entry *), by_seq);

@@ -13,7 +13,7 @@
 #include "store/tables/key_order.h"
 #include "store/tables/ready_queues.h"
 
-struct queue {
+struct queue_table {
     uint32_t number;
     const struct name *name;
     struct ready_queues waiting;
@@ -32,7 +32,7 @@ struct tables {
     struct group_counters groups;
     struct notes keeps;
     struct map by_seq, by_id, by_letter;
-    struct queue **queues; /* by number - 1 */
+    struct queue_table **queues; /* by number - 1 */
     size_t queue_count;
     uint64_t next_seq;
     struct paged_queue_bound bound; /* of what waits in memory */
@@ -42,18 +42,18 @@ void tables_init(struct tables *tables);
 void tables_free(struct tables *tables); /* with every entry */
 
 /* Made if need be. Numbers start at 1. */
-struct queue *tables_queue_named(struct tables *tables, struct bytes name);
+struct queue_table *tables_queue_named(struct tables *tables, struct bytes name);
 /* While a store is opened: the queue has had this number before. */
-struct queue *tables_queue_restore(struct tables *tables, uint32_t number, struct bytes name);
-struct queue *tables_queue(const struct tables *tables, uint32_t number);
+struct queue_table *tables_queue_restore(struct tables *tables, uint32_t number, struct bytes name);
+struct queue_table *tables_queue(const struct tables *tables, uint32_t number);
 /* The number of that queue: TABLES_ANY_QUEUE for an empty name, TABLES_NO_QUEUE for an unknown one.
  */
 enum { TABLES_ANY_QUEUE = 0 };
 #define TABLES_NO_QUEUE UINT32_MAX
 uint32_t tables_queue_known(const struct tables *tables, struct bytes name);
 /* Once for a queue, before anything of it is taken. */
-void tables_set_order(struct tables *tables, struct queue *queue, enum store_order order);
-void tables_queue_facts(struct queue *queue, struct bytes facts);
+void tables_set_order(struct tables *tables, struct queue_table *queue, enum store_order order);
+void tables_queue_facts(struct queue_table *queue, struct bytes facts);
 
 struct entry *tables_find(const struct tables *tables, uint64_t seq);
 /* The one that is reserved or held, else one that hides what was forgotten, else NULL. */
@@ -83,7 +83,7 @@ void tables_hold(struct tables *tables, struct entry *entry, const struct instan
 /* The same without counting: the counters were loaded. */
 void tables_restore(struct tables *tables, struct entry *entry, const struct instant *now);
 /* Takes the facts. What is taken and leased from now on stays taken. */
-void tables_change(struct tables *tables, struct entry *entry, struct facts *facts_take,
+void tables_change(struct tables *tables, struct entry *entry, struct entry_facts *facts_take,
                    const struct instant *now);
 /* Its envelope stays, with this mark (JSON) on top of those before; false when it is no mark. */
 bool tables_mark(struct tables *tables, struct entry *entry, struct bytes mark,

@@ -1,5 +1,6 @@
 /* adopt: the entries' threads, their wake-ups and the view that the API shows. Each adopt_place
- * belongs to its entry's thread; other threads see only `view` (under `mutex`), `ready` and `bell`.
+ * belongs to its entry's thread; other threads see only `view` (under `mutex`), `ready` and
+ * `wakeup`.
  */
 #include "triage/adopt/adopt.h"
 
@@ -36,7 +37,7 @@ struct adopt *adopt_new(const struct adopt_options *options) {
         struct adopt_place *place = &adopt->places[i];
         place->adopt = adopt;
         place->entry = &options->entries[i];
-        mailbox_init(&place->bell);
+        mailbox_init(&place->wakeup);
         place->view = (struct adopt_view){.entry = place->entry, .last = WALL_NEVER};
     }
     return adopt;
@@ -47,7 +48,7 @@ void adopt_free(struct adopt *adopt) {
         return;
     for (size_t i = 0; i < adopt->options.count; i++) {
         adopt_turn_end(&adopt->places[i]);
-        mailbox_free(&adopt->places[i].bell);
+        mailbox_free(&adopt->places[i].wakeup);
     }
     free(adopt->places);
     pthread_mutex_destroy(&adopt->letting);
@@ -67,14 +68,14 @@ void adopt_run(struct adopt *adopt, size_t number) {
     assert(number < adopt->options.count);
     struct adopt_place *place = &adopt->places[number];
     while (!adopt->ending)
-        mailbox_wait(&place->bell, adopt_step(adopt, number, triage_now(adopt->options.triage)));
+        mailbox_wait(&place->wakeup, adopt_step(adopt, number, triage_now(adopt->options.triage)));
     adopt_turn_end(place);
 }
 
 void adopt_stop(struct adopt *adopt) {
     adopt->ending = true;
     for (size_t i = 0; i < adopt->options.count; i++)
-        mailbox_ring(&adopt->places[i].bell);
+        mailbox_ring(&adopt->places[i].wakeup);
 }
 
 size_t adopt_room(struct adopt_place *place) {

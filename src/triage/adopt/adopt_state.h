@@ -1,5 +1,5 @@
 /* adopt_state: private to the adopt_*.c files. A place belongs to its entry's thread, except `view`
- * (guarded by `mutex`), `bell` and `ready`. */
+ * (guarded by `mutex`), `wakeup` and `ready`. */
 #ifndef TRIAGE_ADOPT_STATE_H
 #define TRIAGE_ADOPT_STATE_H
 
@@ -53,7 +53,7 @@ struct adopt_place {
     struct mono due;
     struct mono quiet_from; /* take: time since which the broker gave nothing */
     bool released;          /* take: adopt_release is complete */
-    struct mailbox bell;    /* wakes its thread; carries no mail */
+    struct mailbox wakeup;  /* wakes its thread; carries no mail */
     atomic_bool ready;      /* take: its broker may have something */
     struct adopt_view view;
 };

@@ -95,7 +95,7 @@ static void peek(struct adopt_place *place, struct instant now) {
 static void on_ready(void *arg) {
     struct adopt_place *place = arg;
     place->ready = true;
-    mailbox_ring(&place->bell);
+    mailbox_ring(&place->wakeup);
 }
 
 /* While the DLQ is full nothing is received, since a message handed back may have used up one of

@@ -1,5 +1,5 @@
-/* alert_escalations: which escalations (triage/decide/escalation.h) the alerts are told of now, and when
- * their records are removed. */
+/* alert_escalations: which escalations (triage/decide/escalation.h) the alerts are told of now, and
+ * when their records are removed. */
 #ifndef TRIAGE_ALERTS_ALERT_ESCALATIONS_H
 #define TRIAGE_ALERTS_ALERT_ESCALATIONS_H
 

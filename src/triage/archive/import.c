@@ -13,17 +13,17 @@
 enum { BATCH_LETTERS = 256, LINE_ARENA_CHUNK = 4096, NAMED_BYTES_MAX = 4 * 1024 * 1024 };
 #define BATCH_BYTES ((size_t)8 * 1024 * 1024)
 
-struct pending {
+struct import_batch {
     uint64_t line;
     struct arena arena;
     struct letter_line letter;
 };
 
-struct import {
+struct import_run {
     struct triage *triage;
     struct import_result *result;
     struct audit_entry entry;
-    struct pending pending[BATCH_LETTERS];
+    struct import_batch pending[BATCH_LETTERS];
     size_t count, bytes;
     struct err *err;
 };
@@ -51,7 +51,7 @@ static void name_line(struct buf *list, uint64_t line, const char *key, struct b
     json_close(&json, '}');
 }
 
-static void refuse(struct import *import, uint64_t line, const char *why) {
+static void refuse(struct import_run *import, uint64_t line, const char *why) {
     if (import->result->refused++ < IMPORT_NAMED_MAX)
         name_line(&import->result->refused_list, line, "why", bytes_of(why), NULL);
 }
@@ -70,7 +70,7 @@ static bool is_same(const struct message *held, const struct letter_line *letter
     return same;
 }
 
-static void note_present(struct import *import, const struct pending *pending,
+static void note_present(struct import_run *import, const struct import_batch *pending,
                          const struct message *held) {
     import->result->present++;
     if (is_same(held, &pending->letter))
@@ -81,7 +81,7 @@ static void note_present(struct import *import, const struct pending *pending,
 }
 
 /* OK: not held. CONFLICT: it is, and has been counted. */
-static enum status check_held(struct import *import, const struct pending *pending) {
+static enum status check_held(struct import_run *import, const struct import_batch *pending) {
     struct store *store = import->triage->store;
     const struct envelope *envelope = &pending->letter.envelope;
     struct message *held = NULL;
@@ -107,7 +107,7 @@ static enum status check_held(struct import *import, const struct pending *pendi
 
 /* ---- commits ---- */
 
-static struct store_op put_op(struct import *import, const struct pending *pending) {
+static struct store_op put_op(struct import_run *import, const struct import_batch *pending) {
     struct store *store = import->triage->store;
     return (struct store_op){.kind = STORE_PUT,
                              .queue =
@@ -117,7 +117,7 @@ static struct store_op put_op(struct import *import, const struct pending *pendi
                              .check_id = true};
 }
 
-static struct store_op original_op(const struct pending *pending) {
+static struct store_op original_op(const struct import_batch *pending) {
     return (struct store_op){.kind = STORE_KEEP,
                              .keep = {.space = SPACE_ORIGINAL,
                                       .name = pending->letter.envelope.letter_id,
@@ -126,7 +126,7 @@ static struct store_op original_op(const struct pending *pending) {
 }
 
 /* Commits the letters from..to with their originals and the audit entry. */
-static enum status commit(struct import *import, size_t from, size_t to) {
+static enum status commit(struct import_run *import, size_t from, size_t to) {
     assert(from < to && to <= import->count);
     struct store_op *ops = memory_array(2 * (to - from) + 1, sizeof *ops);
     struct arena arena;
@@ -151,7 +151,7 @@ static enum status commit(struct import *import, size_t from, size_t to) {
 }
 
 /* One letter that is refused must not prevent the others. */
-static enum status commit_each(struct import *import) {
+static enum status commit_each(struct import_run *import) {
     for (size_t i = 0; i < import->count; i++) {
         enum status status = commit(import, i, i + 1);
         if (status == STATUS_CONFLICT)
@@ -162,7 +162,7 @@ static enum status commit_each(struct import *import) {
     return STATUS_OK;
 }
 
-static enum status flush(struct import *import) {
+static enum status flush(struct import_run *import) {
     assert(import->count <= BATCH_LETTERS);
     enum status status = import->count > 0 ? commit(import, 0, import->count) : STATUS_OK;
     if (status == STATUS_CONFLICT)
@@ -175,11 +175,11 @@ static enum status flush(struct import *import) {
 
 /* ---- lines ---- */
 
-static enum status take_line(struct import *import, struct bytes line) {
+static enum status take_line(struct import_run *import, struct bytes line) {
     assert(import->count < BATCH_LETTERS);
     if (bytes_trim(line).len == 0)
         return STATUS_OK;
-    struct pending *pending = &import->pending[import->count];
+    struct import_batch *pending = &import->pending[import->count];
     struct err why;
     pending->line = ++import->result->lines;
     arena_init_heap(&pending->arena, LINE_ARENA_CHUNK);
@@ -199,20 +199,20 @@ static enum status take_line(struct import *import, struct bytes line) {
                                                                          : STATUS_OK;
 }
 
-static enum status take_text(struct import *import, struct bytes text) {
+static enum status take_text(struct import_run *import, struct bytes text) {
     enum status status = STATUS_OK;
     for (struct bytes line; status == STATUS_OK && bytes_line(&text, &line);)
         status = take_line(import, line);
     return status;
 }
 
-static void take_damage(struct import *import, const char *why) {
+static void take_damage(struct import_run *import, const char *why) {
     struct err err;
     err_set(&err, STATUS_CORRUPT, "a damaged zstd frame: %s", why);
     refuse(import, ++import->result->lines, err.text);
 }
 
-static enum status take_frames(struct import *import, struct bytes data) {
+static enum status take_frames(struct import_run *import, struct bytes data) {
     struct frames frames;
     struct bytes text;
     const char *why;
@@ -230,7 +230,7 @@ static enum status take_frames(struct import *import, struct bytes data) {
 }
 
 /* The audit entry counts letters before they are committed; this corrects it. */
-static enum status close_audit(struct import *import) {
+static enum status close_audit(struct import_run *import) {
     struct arena arena;
     if (import->entry.count == import->result->imported)
         return STATUS_OK;
@@ -245,7 +245,7 @@ static enum status close_audit(struct import *import) {
 
 enum status import_run(struct triage *triage, struct bytes data, struct bytes who,
                        struct import_result *result, struct err *err) {
-    struct import *import = memory_new(sizeof *import);
+    struct import_run *import = memory_new(sizeof *import);
     *result = (struct import_result){.lines = 0};
     buf_init_heap(&result->changed_list, NAMED_BYTES_MAX);
     buf_init_heap(&result->refused_list, NAMED_BYTES_MAX);

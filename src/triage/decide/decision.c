@@ -23,24 +23,26 @@ static const struct {
     struct store_mark mark;
     struct bytes after;
 } kinds[] = {
-    [RULING_RESOLVE] = {"resolve",
-                        {.state = STATE_RESOLVED, .resolution = RESOLUTION_BY_HAND},
-                        BYTES("{\"state\":\"resolved\",\"resolution\":\"by_hand\"}")},
-    [RULING_DISCARD] = {"discard", {.state = STATE_DISCARDED}, BYTES("{\"state\":\"discarded\"}")},
-    [RULING_ESCALATE] = {"escalate",
-                         {.state = STATE_PENDING_REVIEW, .escalated = true},
-                         BYTES("{\"state\":\"pending_review\",\"escalated\":true}")},
-    [RULING_COMPENSATE] = {"compensate",
-                           {.state = STATE_REPLAYING},
-                           BYTES("{\"state\":\"replaying\",\"compensating\":true}")},
+    [DECISION_RESOLVE] = {"resolve",
+                          {.state = STATE_RESOLVED, .resolution = RESOLUTION_BY_HAND},
+                          BYTES("{\"state\":\"resolved\",\"resolution\":\"by_hand\"}")},
+    [DECISION_DISCARD] = {"discard",
+                          {.state = STATE_DISCARDED},
+                          BYTES("{\"state\":\"discarded\"}")},
+    [DECISION_ESCALATE] = {"escalate",
+                           {.state = STATE_PENDING_REVIEW, .escalated = true},
+                           BYTES("{\"state\":\"pending_review\",\"escalated\":true}")},
+    [DECISION_COMPENSATE] = {"compensate",
+                             {.state = STATE_REPLAYING},
+                             BYTES("{\"state\":\"replaying\",\"compensating\":true}")},
 };
 
-const char *ruling_text(enum ruling_kind kind) {
-    assert(kind <= RULING_COMPENSATE);
+const char *decision_text(enum decision_kind kind) {
+    assert(kind <= DECISION_COMPENSATE);
     return kinds[kind].name;
 }
 
-static struct store_op mark_op(const struct ruling *ruling, uint32_t queue, uint64_t seq,
+static struct store_op mark_op(const struct letter_decision *ruling, uint32_t queue, uint64_t seq,
                                struct wall now) {
     struct store_op op = {.kind = STORE_MARK,
                           .queue = queue,
@@ -52,18 +54,18 @@ static struct store_op mark_op(const struct ruling *ruling, uint32_t queue, uint
     return op;
 }
 
-static struct store_op op_of(const struct ruling *ruling, uint32_t queue, struct message *held,
-                             struct wall now) {
-    return ruling->kind == RULING_COMPENSATE ? compensate_op(held, queue, ruling->why, now)
-                                             : mark_op(ruling, queue, held->seq, now);
+static struct store_op op_of(const struct letter_decision *ruling, uint32_t queue,
+                             struct message *held, struct wall now) {
+    return ruling->kind == DECISION_COMPENSATE ? compensate_op(held, queue, ruling->why, now)
+                                               : mark_op(ruling, queue, held->seq, now);
 }
 
-static bool can_compensate(const struct ruling *ruling, struct bytes queue) {
-    assert(ruling->kind != RULING_COMPENSATE || ruling->compensates);
-    return ruling->kind != RULING_COMPENSATE || ruling->compensates(ruling->arg, queue);
+static bool can_compensate(const struct letter_decision *ruling, struct bytes queue) {
+    assert(ruling->kind != DECISION_COMPENSATE || ruling->compensates);
+    return ruling->kind != DECISION_COMPENSATE || ruling->compensates(ruling->arg, queue);
 }
 
-static struct audit_entry audit_of(struct triage *triage, const struct ruling *ruling) {
+static struct audit_entry audit_of(struct triage *triage, const struct letter_decision *ruling) {
     struct audit_entry entry = {.who = ruling->who,
                                 .what = kinds[ruling->kind].name,
                                 .why = ruling->why,
@@ -75,7 +77,7 @@ static struct audit_entry audit_of(struct triage *triage, const struct ruling *r
 
 /* ---- escalations ---- */
 
-static struct escalation *escalation_of(struct triage *triage, const struct ruling *ruling,
+static struct escalation *escalation_of(struct triage *triage, const struct letter_decision *ruling,
                                         struct bytes dlq, struct wall now) {
     char id[UUID_TEXT_SIZE], memory[ESCALATION_WORDS_MAX];
     struct buf words;
@@ -115,7 +117,7 @@ static enum status get(struct triage *triage, struct bytes queue, struct bytes i
     return status;
 }
 
-static enum status mark_one(struct triage *triage, const struct ruling *ruling,
+static enum status mark_one(struct triage *triage, const struct letter_decision *ruling,
                             struct message *held, bool *skipped, struct err *err) {
     assert(held->envelope.state == STATE_PENDING_REVIEW && !held->envelope.read_only);
     struct arena arena;
@@ -126,7 +128,7 @@ static enum status mark_one(struct triage *triage, const struct ruling *ruling,
     uint32_t queue = triage->store->vtable->queue_number(triage->store, held->envelope.queue);
     struct store_op ops[3] = {op_of(ruling, queue, held, entry.at), audit_op(&entry, &arena)};
     size_t count = 2;
-    if (ruling->kind == RULING_ESCALATE) {
+    if (ruling->kind == DECISION_ESCALATE) {
         struct escalation *told = escalation_of(triage, ruling, held->envelope.dlq, entry.at);
         escalation_add(told, &held->envelope);
         ops[count++] = escalation_op(told, entry.at, &arena);
@@ -144,8 +146,9 @@ static enum status mark_one(struct triage *triage, const struct ruling *ruling,
     return status;
 }
 
-enum status ruling_one(struct triage *triage, const struct ruling *ruling, struct bytes queue,
-                       struct bytes id, struct message **held_out, struct err *err) {
+enum status decision_one(struct triage *triage, const struct letter_decision *ruling,
+                         struct bytes queue, struct bytes id, struct message **held_out,
+                         struct err *err) {
     struct message *held = NULL;
     bool skipped = false;
     enum status status = get(triage, queue, id, &held, err);
@@ -158,7 +161,7 @@ enum status ruling_one(struct triage *triage, const struct ruling *ruling, struc
     else if (!can_compensate(ruling, held->envelope.queue))
         status = err_set(err, STATUS_CONFLICT, "queue \"%.*s\" has no compensate handler",
                          BYTES_ARG(held->envelope.queue));
-    else if (ruling->kind == RULING_COMPENSATE && held->envelope.body_damaged)
+    else if (ruling->kind == DECISION_COMPENSATE && held->envelope.body_damaged)
         status = err_set(err, STATUS_CONFLICT,
                          "the body of letter \"%.*s\" is damaged; it cannot be compensated",
                          BYTES_ARG(id));
@@ -178,24 +181,24 @@ enum status ruling_one(struct triage *triage, const struct ruling *ruling, struc
 
 /* ---- many ---- */
 
-struct bulk {
+struct decision_batch {
     struct triage *triage;
-    const struct ruling *ruling;
-    struct ruling_result *result;
+    const struct letter_decision *ruling;
+    struct decision_result *result;
     struct audit_entry entry;
     struct store_op *ops;           /* marks, then the audit entry, note and escalations */
     struct store_keep note;         /* for the next commit */
     struct escalation *escalations; /* one for each DLQ */
     size_t escalation_count;
     size_t count;
-    struct message *held[RULING_COMPENSATIONS_MAX]; /* letters of compensations */
+    struct message *held[DECISION_COMPENSATIONS_MAX]; /* letters of compensations */
     enum status status;
     struct err *err;
 };
 
 /* The audit entry counts the submitted marks; where the store skipped some, the next commit or a
  * last one corrects it. */
-static void flush(struct bulk *bulk) {
+static void flush(struct decision_batch *bulk) {
     assert(bulk->count > 0 && bulk->count <= OPS_PER_COMMIT);
     struct arena arena;
     arena_init_heap(&arena, AUDIT_ARENA_CHUNK);
@@ -212,7 +215,7 @@ static void flush(struct bulk *bulk) {
         bulk->result->changed += !bulk->ops[i].skipped;
         bulk->result->busy += bulk->ops[i].skipped;
     }
-    for (size_t i = 0; i < RULING_COMPENSATIONS_MAX; i++) {
+    for (size_t i = 0; i < DECISION_COMPENSATIONS_MAX; i++) {
         message_free(bulk->held[i]);
         bulk->held[i] = NULL;
     }
@@ -221,8 +224,9 @@ static void flush(struct bulk *bulk) {
 }
 
 /* Reads the letter again, since the list may lag. */
-static void add_compensation(struct bulk *bulk, const struct envelope *listed, uint32_t queue) {
-    assert(bulk->count < RULING_COMPENSATIONS_MAX && !bulk->held[bulk->count]);
+static void add_compensation(struct decision_batch *bulk, const struct envelope *listed,
+                             uint32_t queue) {
+    assert(bulk->count < DECISION_COMPENSATIONS_MAX && !bulk->held[bulk->count]);
     struct store *store = bulk->triage->store;
     struct message **held = &bulk->held[bulk->count];
     enum status status =
@@ -237,11 +241,11 @@ static void add_compensation(struct bulk *bulk, const struct envelope *listed, u
     } else {
         bulk->ops[bulk->count++] = compensate_op(*held, queue, bulk->ruling->why, bulk->entry.at);
     }
-    if (bulk->count == RULING_COMPENSATIONS_MAX)
+    if (bulk->count == DECISION_COMPENSATIONS_MAX)
         flush(bulk);
 }
 
-static void note_escalation(struct bulk *bulk, const struct envelope *letter) {
+static void note_escalation(struct decision_batch *bulk, const struct envelope *letter) {
     struct escalation *told = bulk->escalations;
     while (told && !bytes_eq(told->dlq, letter->dlq))
         told = told->next;
@@ -256,7 +260,7 @@ static void note_escalation(struct bulk *bulk, const struct envelope *letter) {
     escalation_add(told, letter);
 }
 
-static void free_escalations(struct bulk *bulk) {
+static void free_escalations(struct decision_batch *bulk) {
     struct escalation *next;
     for (struct escalation *told = bulk->escalations; told; told = next) {
         next = told->next;
@@ -264,14 +268,14 @@ static void free_escalations(struct bulk *bulk) {
     }
 }
 
-static void add(struct bulk *bulk, const struct selection_letter *letter) {
+static void add(struct decision_batch *bulk, const struct selection_letter *letter) {
     struct store *store = bulk->triage->store;
     uint32_t queue = store->vtable->queue_number(store, letter->envelope->queue);
-    if (bulk->ruling->kind == RULING_COMPENSATE) {
+    if (bulk->ruling->kind == DECISION_COMPENSATE) {
         add_compensation(bulk, letter->envelope, queue);
         return;
     }
-    if (bulk->ruling->kind == RULING_ESCALATE)
+    if (bulk->ruling->kind == DECISION_ESCALATE)
         note_escalation(bulk, letter->envelope);
     bulk->ops[bulk->count++] = mark_op(bulk->ruling, queue, letter->seq, bulk->entry.at);
     if (bulk->count == OPS_PER_COMMIT)
@@ -279,7 +283,7 @@ static void add(struct bulk *bulk, const struct selection_letter *letter) {
 }
 
 static bool visit(void *arg, const struct selection_letter *letter) {
-    struct bulk *bulk = arg;
+    struct decision_batch *bulk = arg;
     bulk->result->matched++;
     if (letter->envelope->state != STATE_PENDING_REVIEW) {
         bulk->result->busy++;
@@ -293,7 +297,7 @@ static bool visit(void *arg, const struct selection_letter *letter) {
     return bulk->status == STATUS_OK;
 }
 
-static enum status correct_audit(struct bulk *bulk) {
+static enum status correct_audit(struct decision_batch *bulk) {
     struct arena arena;
     arena_init_heap(&arena, AUDIT_ARENA_CHUNK);
     bulk->entry.count = bulk->result->changed;
@@ -305,9 +309,9 @@ static enum status correct_audit(struct bulk *bulk) {
 }
 
 /* Whether the store's counters are enough, so that the letters need not be listed. */
-static bool is_countable(const struct ruling *ruling) {
+static bool is_countable(const struct letter_decision *ruling) {
     const struct selection *selection = &ruling->selection;
-    return ruling->dry_run && ruling->kind != RULING_COMPENSATE && selection->id_count == 0 &&
+    return ruling->dry_run && ruling->kind != DECISION_COMPENSATE && selection->id_count == 0 &&
            selection->limit == 0 && selection->page_max == 0 && selection->query.where.len == 0 &&
            selection->query.filter.cursor.len == 0;
 }
@@ -315,8 +319,8 @@ static bool is_countable(const struct ruling *ruling) {
 /* Counts a dry run by the store's counters. False: the letters must be listed, because only
  * envelopes say which adopted letters are read-only, or because the lists lag (walking waits for
  * them). */
-static bool count(struct triage *triage, const struct ruling *ruling,
-                  struct ruling_result *result) {
+static bool count(struct triage *triage, const struct letter_decision *ruling,
+                  struct decision_result *result) {
     struct letters_sum sum;
     struct err err;
     struct wall now = triage_now(triage).wall;
@@ -332,18 +336,19 @@ static bool count(struct triage *triage, const struct ruling *ruling,
     return true;
 }
 
-enum status ruling_many(struct triage *triage, const struct ruling *ruling, struct arena *arena,
-                        struct ruling_result *result, struct err *err) {
-    *result = (struct ruling_result){.matched = 0};
+enum status decision_many(struct triage *triage, const struct letter_decision *ruling,
+                          struct arena *arena, struct decision_result *result, struct err *err) {
+    *result = (struct decision_result){.matched = 0};
     if (count(triage, ruling, result))
         return STATUS_OK;
-    struct bulk bulk = {.triage = triage,
-                        .ruling = ruling,
-                        .result = result,
-                        .entry = audit_of(triage, ruling),
-                        .ops = memory_array(OPS_PER_COMMIT + OPS_BESIDE, sizeof *bulk.ops),
-                        .note = ruling->note,
-                        .err = err};
+    struct decision_batch bulk = {.triage = triage,
+                                  .ruling = ruling,
+                                  .result = result,
+                                  .entry = audit_of(triage, ruling),
+                                  .ops =
+                                      memory_array(OPS_PER_COMMIT + OPS_BESIDE, sizeof *bulk.ops),
+                                  .note = ruling->note,
+                                  .err = err};
     bulk.entry.filter = ruling->selection.as_json;
     enum status status =
         selection_walk(triage, &ruling->selection, visit, &bulk, arena, &result->walked, err);

@@ -5,25 +5,25 @@
 
 #include "triage/query/selection.h"
 
-enum ruling_kind { RULING_RESOLVE, RULING_DISCARD, RULING_ESCALATE, RULING_COMPENSATE };
+enum decision_kind { DECISION_RESOLVE, DECISION_DISCARD, DECISION_ESCALATE, DECISION_COMPENSATE };
 
 /* Compensations in one commit; their whole letters are in memory. */
-enum { RULING_COMPENSATIONS_MAX = 64 };
+enum { DECISION_COMPENSATIONS_MAX = 64 };
 
-struct ruling {
-    struct selection selection; /* for ruling_many */
-    enum ruling_kind kind;
+struct letter_decision {
+    struct selection selection; /* for decision_many */
+    enum decision_kind kind;
     struct bytes who, why;
-    struct store_keep note; /* for ruling_many: stored in its first commit; no name: none */
-    /* RULING_ESCALATE: id of a triage rule's ticket; empty: a ticket of its own. */
+    struct store_keep note; /* for decision_many: stored in its first commit; no name: none */
+    /* DECISION_ESCALATE: id of a triage rule's ticket; empty: a ticket of its own. */
     struct bytes ticket;
     bool dry_run;
-    /* RULING_COMPENSATE: whether the queue has a compensating handler. */
+    /* DECISION_COMPENSATE: whether the queue has a compensating handler. */
     bool (*compensates)(void *arg, struct bytes queue);
     void *arg;
 };
 
-struct ruling_result {
+struct decision_result {
     uint64_t matched; /* selected letters */
     uint64_t changed; /* changed; in a dry run, that would be changed */
     uint64_t busy;    /* unchanged: being replayed, or changed at the same time */
@@ -31,16 +31,18 @@ struct ruling_result {
     struct selection_result walked;
 };
 
-const char *ruling_text(enum ruling_kind kind); /* "resolve" "discard" "escalate" "compensate" */
+const char *
+decision_text(enum decision_kind kind); /* "resolve" "discard" "escalate" "compensate" */
 
 /* Decides about one letter, by its own or its message's id (in `queue`, or in any if that is
  * empty). NOT_FOUND; CONFLICT: it is being replayed, or is decided already. *held_out: the letter
  * after the change. Waits for the store. */
-enum status ruling_one(struct triage *triage, const struct ruling *ruling, struct bytes queue,
-                       struct bytes id, struct message **held_out, struct err *err);
+enum status decision_one(struct triage *triage, const struct letter_decision *ruling,
+                         struct bytes queue, struct bytes id, struct message **held_out,
+                         struct err *err);
 /* Decides about all selected letters, a page and a commit at a time. After an error the result says
  * how many were changed. Waits for the store; its memory does not grow with the selection. */
-enum status ruling_many(struct triage *triage, const struct ruling *ruling, struct arena *arena,
-                        struct ruling_result *result, struct err *err);
+enum status decision_many(struct triage *triage, const struct letter_decision *ruling,
+                          struct arena *arena, struct decision_result *result, struct err *err);
 
 #endif

@@ -55,7 +55,7 @@ enum status queue_move_holding(struct triage *triage, struct bytes queue, struct
 /* ---- rename ---- */
 
 /* One message or letter of a batch. */
-struct moving {
+struct queue_move {
     struct message *held;
     bool letter;  /* pending_review: put first, forgotten in a later commit */
     bool free_id; /* in the new queue only a decided letter has its id */
@@ -72,7 +72,7 @@ struct move {
     struct queue_moved *moved;
     struct arena *arena; /* the caller's, for the ids of those that stay */
     struct err *err;
-    struct moving batch[QUEUE_MOVE_PAGE];
+    struct queue_move batch[QUEUE_MOVE_PAGE];
     size_t count;
     size_t bytes;
 };
@@ -96,7 +96,7 @@ static void name_left(struct move *move, struct queue_left *left, struct bytes i
     left->count++;
 }
 
-static void leave(struct move *move, struct moving *one, struct queue_left *left) {
+static void leave(struct move *move, struct queue_move *one, struct queue_left *left) {
     assert(!one->left);
     one->left = true;
     name_left(move, left, one->held->envelope.id);
@@ -104,7 +104,7 @@ static void leave(struct move *move, struct moving *one, struct queue_left *left
 
 /* ---- ids that are taken in the new queue ---- */
 
-static enum status compare(struct move *move, struct moving *one) {
+static enum status compare(struct move *move, struct queue_move *one) {
     struct store *store = move->triage->store;
     struct message *theirs = NULL;
     const struct envelope *envelope = &one->held->envelope;
@@ -145,7 +145,7 @@ static enum status find_taken_ids(struct move *move) {
     enum status status =
         letters_holds(store->letters, move->to_number, ids, move->count, holds, move->err);
     for (size_t i = 0; i < move->count && status == STATUS_OK; i++) {
-        struct moving *one = &move->batch[i];
+        struct queue_move *one = &move->batch[i];
         if (holds[i] && !(DECIDED >> one->held->envelope.state & 1u))
             status = compare(move, one);
         else
@@ -156,12 +156,12 @@ static enum status find_taken_ids(struct move *move) {
 
 /* ---- the commits of a batch ---- */
 
-static struct store_op forget_op(const struct move *move, const struct moving *one) {
+static struct store_op forget_op(const struct move *move, const struct queue_move *one) {
     return (struct store_op){
         .kind = STORE_FORGET, .queue = move->from_number, .seq = one->held->seq, .from = MOVABLE};
 }
 
-static struct store_op put_op(const struct move *move, const struct moving *one) {
+static struct store_op put_op(const struct move *move, const struct queue_move *one) {
     struct message *held = one->held;
     struct envelope *envelope = &held->envelope;
     envelope->queue = move->to;
@@ -174,7 +174,7 @@ static struct store_op put_op(const struct move *move, const struct moving *one)
                              .check_id = !one->free_id && !(DECIDED >> envelope->state & 1u)};
 }
 
-static void count_moved(struct move *move, const struct moving *one) {
+static void count_moved(struct move *move, const struct queue_move *one) {
     if (LIVE >> one->held->envelope.state & 1u)
         move->moved->messages++;
     else
@@ -201,7 +201,7 @@ static enum status commit_puts(struct move *move, struct store_op *ops) {
     struct store_op *put[QUEUE_MOVE_PAGE], *forget[QUEUE_MOVE_PAGE];
     size_t count = 0;
     for (size_t i = 0; i < move->count; i++) {
-        struct moving *one = &move->batch[i];
+        struct queue_move *one = &move->batch[i];
         put[i] = forget[i] = NULL;
         if (one->left || one->copied)
             continue;
@@ -211,7 +211,7 @@ static enum status commit_puts(struct move *move, struct store_op *ops) {
     }
     enum status status = count ? triage_commit(move->triage, ops, count, move->err) : STATUS_OK;
     for (size_t i = 0; i < move->count && status == STATUS_OK; i++) {
-        struct moving *one = &move->batch[i];
+        struct queue_move *one = &move->batch[i];
         if (put[i] && !put[i]->duplicate)
             one->copy = put[i]->seq;
         if (put[i] && put[i]->duplicate && one->letter)
@@ -229,7 +229,7 @@ static enum status commit_forgets(struct move *move, struct store_op *ops) {
     struct store_op *forget[QUEUE_MOVE_PAGE];
     size_t count = 0;
     for (size_t i = 0; i < move->count; i++) {
-        struct moving *one = &move->batch[i];
+        struct queue_move *one = &move->batch[i];
         forget[i] = one->letter && !one->left ? &ops[count++] : NULL;
         if (forget[i])
             *forget[i] = forget_op(move, one);
@@ -313,7 +313,7 @@ static enum status add(struct move *move, const struct letters_row *row) {
         return STATUS_OK;
     }
     move->batch[move->count++] =
-        (struct moving){.held = held, .letter = held->envelope.state == STATE_PENDING_REVIEW};
+        (struct queue_move){.held = held, .letter = held->envelope.state == STATE_PENDING_REVIEW};
     move->bytes += held->body.len;
     return move->count == QUEUE_MOVE_PAGE || move->bytes >= BATCH_BYTES ? commit_batch(move)
                                                                         : STATUS_OK;
@@ -380,7 +380,7 @@ enum status queue_move_rename(struct triage *triage, struct audit_entry *entry, 
     /* Idempotency keys first: a moved message must not be processed again in the new queue. */
     enum status status = STATUS_OK;
     if (move.from_number)
-        status = queue_keeps_move(triage, entry, move.from_number, move.to_number, to, err);
+        status = queue_notes_move(triage, entry, move.from_number, move.to_number, to, err);
     if (status == STATUS_OK && move.from_number)
         status = move_pages(&move);
     if (status == STATUS_OK)

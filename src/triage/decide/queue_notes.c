@@ -175,7 +175,7 @@ static enum status move_space(struct keeps_move *move, const char *space, size_t
     return status == STATUS_OK ? flush(move) : status;
 }
 
-enum status queue_keeps_move(struct triage *triage, const struct audit_entry *entry, uint32_t from,
+enum status queue_notes_move(struct triage *triage, const struct audit_entry *entry, uint32_t from,
                              uint32_t to, struct bytes name, struct err *err) {
     assert(from != 0 && to != 0 && from != to);
     struct keeps_move move = {.triage = triage,

@@ -23,7 +23,7 @@ static const struct {
     [RETENTION_DISCARDED] = {STATE_DISCARDED, "retention.delete", "retention.discarded"},
 };
 
-struct sweep {
+struct retention_sweep {
     struct triage *triage;
     struct bytes base_dir;
     const struct retention_rule *rule;
@@ -40,7 +40,7 @@ struct sweep {
 
 /* ---- due letters ---- */
 
-static bool is_due(const struct sweep *sweep, const struct envelope *envelope) {
+static bool is_due(const struct retention_sweep *sweep, const struct envelope *envelope) {
     struct wall since = envelope->dead_at;
     if (sweep->kind != RETENTION_UNRESOLVED && envelope->resolved_at.ms != WALL_NEVER.ms)
         since = envelope->resolved_at;
@@ -55,7 +55,8 @@ static bool is_unreadable(enum status status) {
 
 /* Collects due letters from *row on, as many as may be in memory. Each is read again, since lists
  * may lag. */
-static enum status collect(struct sweep *sweep, const struct letters_page *page, size_t *row) {
+static enum status collect(struct retention_sweep *sweep, const struct letters_page *page,
+                           size_t *row) {
     struct store *store = sweep->triage->store;
     uint64_t bytes = 0;
     sweep->count = 0;
@@ -80,13 +81,13 @@ static enum status collect(struct sweep *sweep, const struct letters_page *page,
 /* ---- archiving ---- */
 
 /* The archive has the letter in the state that it is about to get. */
-static void expire(struct sweep *sweep, struct envelope *envelope) {
+static void expire(struct retention_sweep *sweep, struct envelope *envelope) {
     assert(sweep->kind == RETENTION_UNRESOLVED && sweep->rule->archive.len > 0);
     lifecycle_resolve(envelope, RESOLUTION_EXPIRED, sweep->now);
     envelope->why = bytes_of(kinds[sweep->kind].why);
 }
 
-static enum status archive_page(struct sweep *sweep, struct arena *arena) {
+static enum status archive_page(struct retention_sweep *sweep, struct arena *arena) {
     const struct retention_rule *rule = sweep->rule;
     struct archiving_place place = {sweep->base_dir, rule->archive, rule->dlq};
     sweep->manifest = (struct manifest){.letters = 0};
@@ -100,7 +101,7 @@ static enum status archive_page(struct sweep *sweep, struct arena *arena) {
 
 /* ---- deleting ---- */
 
-static struct store_op remove_op(const struct sweep *sweep, const struct message *held) {
+static struct store_op remove_op(const struct retention_sweep *sweep, const struct message *held) {
     struct store *store = sweep->triage->store;
     struct store_op op = {
         .kind = sweep->kind == RETENTION_UNRESOLVED ? STORE_MARK : STORE_FORGET,
@@ -116,7 +117,7 @@ static struct store_op remove_op(const struct sweep *sweep, const struct message
     return op;
 }
 
-static enum status remove_page(struct sweep *sweep, struct arena *arena, uint64_t *gone) {
+static enum status remove_page(struct retention_sweep *sweep, struct arena *arena, uint64_t *gone) {
     assert(sweep->count > 0 && sweep->count <= PAGE);
     struct store_op *ops = memory_array(sweep->count + 1, sizeof *ops);
     struct audit_entry entry = {.who = BYTES("retention"),
@@ -140,8 +141,8 @@ static enum status remove_page(struct sweep *sweep, struct arena *arena, uint64_
 
 /* ---- the loops ---- */
 
-static enum status sweep_batch(struct sweep *sweep, const struct letters_page *page, size_t *row,
-                               struct arena *arena, uint64_t *gone) {
+static enum status sweep_batch(struct retention_sweep *sweep, const struct letters_page *page,
+                               size_t *row, struct arena *arena, uint64_t *gone) {
     enum status status = collect(sweep, page, row);
     if (status == STATUS_OK && sweep->count > 0)
         status = archive_page(sweep, arena);
@@ -152,11 +153,11 @@ static enum status sweep_batch(struct sweep *sweep, const struct letters_page *p
     return status;
 }
 
-static bool is_ending(const struct sweep *sweep) {
+static bool is_ending(const struct retention_sweep *sweep) {
     return sweep->ending && *sweep->ending;
 }
 
-static enum status sweep_page(struct sweep *sweep, const struct letters_page *page,
+static enum status sweep_page(struct retention_sweep *sweep, const struct letters_page *page,
                               struct arena *arena, uint64_t *gone) {
     enum status status = STATUS_OK;
     for (size_t row = 0; row < page->count && status == STATUS_OK && !is_ending(sweep);)
@@ -166,7 +167,7 @@ static enum status sweep_page(struct sweep *sweep, const struct letters_page *pa
 
 /* Letters are decided after they died, so that letters which died after the limit need not be
  * listed. */
-static enum status sweep_kind(struct sweep *sweep, uint64_t *gone) {
+static enum status sweep_kind(struct retention_sweep *sweep, uint64_t *gone) {
     struct store *store = sweep->triage->store;
     struct letters_query query = {.dlq = sweep->rule->dlq,
                                   .states = 1u << kinds[sweep->kind].state,
@@ -194,9 +195,9 @@ static enum status sweep_kind(struct sweep *sweep, uint64_t *gone) {
 enum status retention_sweep(struct triage *triage, struct bytes base_dir,
                             const struct retention_rule *rule, const atomic_bool *ending,
                             uint64_t *gone, struct err *err) {
-    struct sweep *sweep = memory_new(sizeof *sweep);
+    struct retention_sweep *sweep = memory_new(sizeof *sweep);
     enum status status = STATUS_OK;
-    *sweep = (struct sweep){
+    *sweep = (struct retention_sweep){
         .triage = triage, .base_dir = base_dir, .rule = rule, .ending = ending, .err = err};
     sweep->now = triage_now(triage).wall;
     for (size_t kind = 0; kind < RETENTION_COUNT && status == STATUS_OK; kind++) {

@@ -96,13 +96,13 @@ static void count_since(struct arrivals *arrivals, struct arrivals_series *serie
 /* ---- categories ---- */
 
 /* Letters that ever arrived, by category, over all DLQs. */
-struct totals {
+struct arrival_totals {
     struct bytes names[ARRIVALS_CATEGORIES_MAX + 1];
     uint64_t counts[ARRIVALS_CATEGORIES_MAX + 1];
     size_t count;
 };
 
-static void add_total(struct totals *totals, struct bytes name, uint64_t count) {
+static void add_total(struct arrival_totals *totals, struct bytes name, uint64_t count) {
     size_t place = 0;
     while (place < totals->count && !bytes_eq(totals->names[place], name))
         place++;
@@ -114,8 +114,8 @@ static void add_total(struct totals *totals, struct bytes name, uint64_t count) 
 }
 
 /* A category with a series keeps it; a new category gets one while there is room. */
-static struct bytes series_name(const struct arrivals *arrivals, const struct totals *totals,
-                                struct bytes category) {
+static struct bytes series_name(const struct arrivals *arrivals,
+                                const struct arrival_totals *totals, struct bytes category) {
     struct bytes name = category.len > 0 ? category : BYTES("unknown");
     for (size_t i = 0; i < totals->count; i++)
         if (bytes_eq(totals->names[i], name))
@@ -128,7 +128,7 @@ static struct bytes series_name(const struct arrivals *arrivals, const struct to
 
 static void read_categories(struct arrivals *arrivals, struct arena *arena, struct wall now) {
     struct store *store = arrivals->triage->store;
-    struct totals totals = {.count = 0};
+    struct arrival_totals totals = {.count = 0};
     struct bytes *names;
     size_t count;
     (void)letters_dlq_names(store->letters, arena, &names, &count, NULL);

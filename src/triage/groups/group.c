@@ -201,7 +201,7 @@ static enum status put_one(struct triage *triage, const struct group *group, str
 
 /* ---- a page ---- */
 
-struct listed {
+struct group_page {
     struct triage *triage;
     const struct group_filter *filter;
     const struct group *groups;
@@ -211,7 +211,7 @@ struct listed {
     struct buf damaged; /* ids of unreadable letters, as JSON strings with commas */
 };
 
-static enum status is_wanted(struct listed *listed, bool *wanted) {
+static enum status is_wanted(struct group_page *listed, bool *wanted) {
     struct group_note note;
     struct arena arena;
     arena_init_heap(&arena, NOTE_ARENA_CHUNK);
@@ -223,7 +223,7 @@ static enum status is_wanted(struct listed *listed, bool *wanted) {
 }
 
 /* Advances to the next group in a wanted state, or to the end. */
-static enum status find_next(struct listed *listed) {
+static enum status find_next(struct group_page *listed) {
     enum status status = STATUS_OK;
     bool found = listed->filter->states == 0;
     while (status == STATUS_OK && !found && listed->at < listed->count) {
@@ -235,7 +235,7 @@ static enum status find_next(struct listed *listed) {
 
 /* The cursor is a position in the list of all groups; groups move in it as letters arrive and
  * leave. */
-static void put_cursor(struct json_out *json, const struct listed *listed) {
+static void put_cursor(struct json_out *json, const struct group_page *listed) {
     char text[CURSOR_SIZE];
     struct buf cursor;
     buf_init_fixed(&cursor, text, sizeof text);
@@ -243,7 +243,7 @@ static void put_cursor(struct json_out *json, const struct listed *listed) {
     json_member_text(json, "cursor", listed->at < listed->count ? buf_view(&cursor) : BYTES_NONE);
 }
 
-static enum status put_page(struct listed *listed, struct buf *out) {
+static enum status put_page(struct group_page *listed, struct buf *out) {
     assert(listed->at <= listed->count);
     struct json_out json = json_out(out);
     json_open(&json, '{');
@@ -277,12 +277,12 @@ enum status group_list(struct triage *triage, const struct group_filter *filter,
     arena_init_heap(&arena, GROUP_ARENA_CHUNK);
     size_t count;
     enum status status = group_collect(triage->store, filter->dlq, &arena, &groups, &count, err);
-    struct listed listed = {.triage = triage,
-                            .filter = filter,
-                            .groups = groups,
-                            .count = count,
-                            .at = from < count ? (size_t)from : count,
-                            .err = err};
+    struct group_page listed = {.triage = triage,
+                                .filter = filter,
+                                .groups = groups,
+                                .count = count,
+                                .at = from < count ? (size_t)from : count,
+                                .err = err};
     buf_init_heap(&listed.damaged, DAMAGED_MAX);
     if (status == STATUS_OK)
         status = put_page(&listed, out);

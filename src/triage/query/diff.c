@@ -3,14 +3,15 @@
 
 enum { PATH_SIZE = 512 };
 
-struct walk {
+struct diff_walk {
     struct json_out *out;
     size_t changes;
     char memory[PATH_SIZE];
     struct buf path;
 };
 
-static void put_change(struct walk *walk, const struct json *before, const struct json *after) {
+static void put_change(struct diff_walk *walk, const struct json *before,
+                       const struct json *after) {
     struct json_out *out = walk->out;
     if (walk->changes++ >= DIFF_CHANGES_MAX)
         return;
@@ -28,11 +29,11 @@ static void put_change(struct walk *walk, const struct json *before, const struc
     json_close(out, '}');
 }
 
-static void compare(struct walk *walk, struct json before, struct json after);
+static void compare(struct diff_walk *walk, struct json before, struct json after);
 
 /* Compares one member or element, present on one side or both. A path too long for its buffer is
  * truncated. */
-static void step(struct walk *walk, struct bytes key, size_t place, const struct json *before,
+static void step(struct diff_walk *walk, struct bytes key, size_t place, const struct json *before,
                  const struct json *after) {
     size_t len = walk->path.len;
     if (key.ptr)
@@ -56,7 +57,7 @@ static bool find_key(struct json object, struct bytes key, struct json *out) {
     return false;
 }
 
-static void compare_objects(struct walk *walk, struct json before, struct json after) {
+static void compare_objects(struct diff_walk *walk, struct json before, struct json after) {
     struct json other;
     for (struct json_walk w = json_walk(before); json_step(&w);) {
         bool both = find_key(after, w.key, &other);
@@ -67,7 +68,7 @@ static void compare_objects(struct walk *walk, struct json before, struct json a
             step(walk, w.key, 0, NULL, &w.value);
 }
 
-static void compare_arrays(struct walk *walk, struct json before, struct json after) {
+static void compare_arrays(struct diff_walk *walk, struct json before, struct json after) {
     struct json_walk left = json_walk(before), right = json_walk(after);
     bool has_left = json_step(&left), has_right = json_step(&right);
     for (size_t place = 0; has_left || has_right; place++) {
@@ -78,7 +79,7 @@ static void compare_arrays(struct walk *walk, struct json before, struct json af
     }
 }
 
-static void compare(struct walk *walk, struct json before, struct json after) {
+static void compare(struct diff_walk *walk, struct json before, struct json after) {
     if (bytes_eq(before.text, after.text) || walk->changes >= DIFF_CHANGES_MAX)
         return;
     if (before.type == JSON_OBJECT && after.type == JSON_OBJECT)
@@ -90,7 +91,7 @@ static void compare(struct walk *walk, struct json before, struct json after) {
 }
 
 void diff_put(struct json before, struct json after, struct json_out *out) {
-    struct walk walk = {.out = out};
+    struct diff_walk walk = {.out = out};
     buf_init_fixed(&walk.path, walk.memory, sizeof walk.memory);
     json_open(out, '[');
     compare(&walk, before, after);

@@ -25,10 +25,10 @@ struct asks {
     pthread_mutex_t mutex;
     pthread_cond_t ended;
     size_t running;
-    struct ask list[WHERE_WINDOW];
+    struct ask list[JQ_FILTER_WINDOW];
 };
 
-struct scan {
+struct jq_filter_scan {
     struct store *store;
     struct jq *jq;
     const struct query *query;
@@ -39,7 +39,7 @@ struct scan {
     size_t matched;
     struct mono until; /* time limit, if there is a clock */
     bool gone;
-    struct where_result *result;
+    struct jq_filter_result *result;
 };
 
 /* ---- asking ---- */
@@ -59,7 +59,7 @@ static void ask_done(struct jq_job *job, enum status status, bool truthy, struct
     pthread_mutex_unlock(&ask->all->mutex);
 }
 
-static void ask_start(struct scan *scan, struct ask *ask, struct bytes input) {
+static void ask_start(struct jq_filter_scan *scan, struct ask *ask, struct bytes input) {
     ask->all = scan->asks;
     ask->job = (struct jq_job){
         .program = scan->query->where, .input = input, .done = ask_done, .arg = ask};
@@ -76,7 +76,7 @@ static void wait_for_all(struct asks *asks) {
     pthread_mutex_unlock(&asks->mutex);
 }
 
-static enum status check_program(struct scan *scan, struct err *err) {
+static enum status check_program(struct jq_filter_scan *scan, struct err *err) {
     struct ask *ask = &scan->asks->list[0];
     *ask = (struct ask){0};
     ask_start(scan, ask, BYTES_NONE);
@@ -90,7 +90,7 @@ static enum status check_program(struct scan *scan, struct err *err) {
 
 /* Starts jq on the whole envelope with its body. A letter that was removed since it was listed does
  * not match. */
-static void ask_about(struct scan *scan, struct ask *ask, const struct letters_row *row) {
+static void ask_about(struct jq_filter_scan *scan, struct ask *ask, const struct letters_row *row) {
     struct envelope listed;
     struct message *held = NULL;
     *ask = (struct ask){0};
@@ -113,8 +113,9 @@ static void ask_about(struct scan *scan, struct ask *ask, const struct letters_r
         ask_start(scan, ask, buf_view(&ask->input));
 }
 
-static void ask_about_all(struct scan *scan, const struct letters_row *rows, size_t count) {
-    assert(count <= WHERE_WINDOW);
+static void ask_about_all(struct jq_filter_scan *scan, const struct letters_row *rows,
+                          size_t count) {
+    assert(count <= JQ_FILTER_WINDOW);
     for (size_t i = 0; i < count; i++)
         ask_about(scan, &scan->asks->list[i], &rows[i]);
     wait_for_all(scan->asks);
@@ -122,15 +123,15 @@ static void ask_about_all(struct scan *scan, const struct letters_row *rows, siz
         buf_free(&scan->asks->list[i].input);
 }
 
-static void note_skipped(struct where_result *result, const struct ask *ask) {
+static void note_skipped(struct jq_filter_result *result, const struct ask *ask) {
     if (result->skipped++ == 0)
         result->first_skipped = ask->err;
 }
 
 /* Handles the results in order; returns how many rows were consumed before the limit was reached.
  */
-static size_t judge(struct scan *scan, const struct letters_row *rows, size_t count,
-                    where_row_fn *row, void *arg) {
+static size_t judge(struct jq_filter_scan *scan, const struct letters_row *rows, size_t count,
+                    jq_filter_row_fn *row, void *arg) {
     for (size_t i = 0; i < count; i++) {
         const struct ask *ask = &scan->asks->list[i];
         if (scan->matched == scan->query->filter.limit)
@@ -150,7 +151,7 @@ static size_t judge(struct scan *scan, const struct letters_row *rows, size_t co
 
 /* ---- one page ---- */
 
-static enum status list(const struct scan *scan, size_t limit, struct letters_page *out,
+static enum status list(const struct jq_filter_scan *scan, size_t limit, struct letters_page *out,
                         struct err *err) {
     struct letters_query filter = scan->query->filter;
     filter.limit = limit;
@@ -165,15 +166,15 @@ static bool has_seq(const struct letters_page *page, size_t count, uint64_t seq)
     return false;
 }
 
-static struct bytes keep(struct scan *scan, struct bytes cursor) {
+static struct bytes keep(struct jq_filter_scan *scan, struct bytes cursor) {
     return cursor.ptr ? arena_dup(scan->kept, cursor) : BYTES_NONE;
 }
 
 /* Sets the cursor after the first `used` rows of a page. Only the store can make a cursor, so the
  * page is listed again, shorter. Rows may have left it meanwhile; then it is made shorter still,
  * since a row may be examined twice but must not be skipped. */
-static enum status cursor_behind(struct scan *scan, const struct letters_page *page, size_t used,
-                                 struct err *err) {
+static enum status cursor_behind(struct jq_filter_scan *scan, const struct letters_page *page,
+                                 size_t used, struct err *err) {
     assert(used < page->count);
     for (size_t limit = used; limit > 0; limit--) {
         struct letters_page again;
@@ -189,12 +190,12 @@ static enum status cursor_behind(struct scan *scan, const struct letters_page *p
     return STATUS_OK;
 }
 
-static bool is_out_of_time(const struct scan *scan) {
+static bool is_out_of_time(const struct jq_filter_scan *scan) {
     struct clock *clock = scan->query->clock;
     return clock && clock_now(clock).mono.ms >= scan->until.ms;
 }
 
-static bool is_over(struct scan *scan) {
+static bool is_over(struct jq_filter_scan *scan) {
     const struct query *query = scan->query;
     scan->gone = query->gone && query->gone(query->asker);
     scan->result->stopped = scan->result->looked_at >= QUERY_WHERE_SCAN_MAX || is_out_of_time(scan);
@@ -202,12 +203,12 @@ static bool is_over(struct scan *scan) {
 }
 
 /* Returns how many rows of the page were consumed. */
-static size_t scan_rows(struct scan *scan, const struct letters_page *page, where_row_fn *row,
-                        void *arg) {
+static size_t scan_rows(struct jq_filter_scan *scan, const struct letters_page *page,
+                        jq_filter_row_fn *row, void *arg) {
     size_t used = 0;
     bool over = false;
     while (used < page->count && !over) {
-        size_t left = page->count - used, count = left < WHERE_WINDOW ? left : WHERE_WINDOW;
+        size_t left = page->count - used, count = left < JQ_FILTER_WINDOW ? left : JQ_FILTER_WINDOW;
         ask_about_all(scan, page->rows + used, count);
         used += judge(scan, page->rows + used, count, row, arg);
         over = is_over(scan);
@@ -215,9 +216,10 @@ static size_t scan_rows(struct scan *scan, const struct letters_page *page, wher
     return used;
 }
 
-static enum status scan_page(struct scan *scan, where_row_fn *row, void *arg, struct err *err) {
+static enum status scan_page(struct jq_filter_scan *scan, jq_filter_row_fn *row, void *arg,
+                             struct err *err) {
     struct letters_page page;
-    enum status status = list(scan, WHERE_PAGE, &page, err);
+    enum status status = list(scan, JQ_FILTER_PAGE, &page, err);
     if (status != STATUS_OK)
         return status;
     size_t used = scan_rows(scan, &page, row, arg);
@@ -228,7 +230,8 @@ static enum status scan_page(struct scan *scan, where_row_fn *row, void *arg, st
     return used < page.count ? cursor_behind(scan, &page, used, err) : STATUS_OK;
 }
 
-static enum status scan_all(struct scan *scan, where_row_fn *row, void *arg, struct err *err) {
+static enum status scan_all(struct jq_filter_scan *scan, jq_filter_row_fn *row, void *arg,
+                            struct err *err) {
     enum status status;
     do {
         struct arena page;
@@ -242,18 +245,18 @@ static enum status scan_all(struct scan *scan, where_row_fn *row, void *arg, str
     return status;
 }
 
-enum status where_run(struct store *store, struct jq *jq, const struct query *query,
-                      struct arena *arena, where_row_fn *row, void *arg, struct where_result *out,
-                      struct err *err) {
+enum status jq_filter_run(struct store *store, struct jq *jq, const struct query *query,
+                          struct arena *arena, jq_filter_row_fn *row, void *arg,
+                          struct jq_filter_result *out, struct err *err) {
     assert(jq && query->where.len > 0);
     struct asks asks = {.running = 0};
-    struct scan scan = {.store = store,
-                        .jq = jq,
-                        .query = query,
-                        .kept = arena,
-                        .asks = &asks,
-                        .cursor = query->filter.cursor,
-                        .result = out};
+    struct jq_filter_scan scan = {.store = store,
+                                  .jq = jq,
+                                  .query = query,
+                                  .kept = arena,
+                                  .asks = &asks,
+                                  .cursor = query->filter.cursor,
+                                  .result = out};
     memset(out, 0, sizeof *out);
     if (query->clock)
         scan.until.ms = clock_now(query->clock).mono.ms + QUERY_WHERE_MS;

@@ -1,15 +1,15 @@
 /* where: filters a list with a jq program that sees each whole envelope, including its body.
  *
- * The store's list is read a page at a time, and WHERE_WINDOW programs run concurrently; no more
- * bodies than that are in memory. Rows are given in the list's order. */
+ * The store's list is read a page at a time, and JQ_FILTER_WINDOW programs run concurrently; no
+ * more bodies than that are in memory. Rows are given in the list's order. */
 #ifndef TRIAGE_QUERY_JQ_FILTER_H
 #define TRIAGE_QUERY_JQ_FILTER_H
 
 #include "triage/query/query.h"
 
-enum { WHERE_WINDOW = 16, WHERE_PAGE = 256 };
+enum { JQ_FILTER_WINDOW = 16, JQ_FILTER_PAGE = 256 };
 
-struct where_result {
+struct jq_filter_result {
     struct bytes cursor; /* after the last row examined; ptr NULL: no more */
     uint64_t behind;
     size_t looked_at;
@@ -18,14 +18,14 @@ struct where_result {
     struct err first_skipped; /* … and the first error */
 };
 
-typedef void where_row_fn(void *arg, const struct letters_row *row);
+typedef void jq_filter_row_fn(void *arg, const struct letters_row *row);
 
 /* Calls `row` for each row that matches, and for each whose envelope is damaged, until filter.limit
  * matched, QUERY_WHERE_SCAN_MAX were examined, or QUERY_WHERE_MS have passed. INVALID: the program
  * does not compile; BUSY: the client disconnected. Results are in the arena. May wait for the store
  * and jq. */
-enum status where_run(struct store *store, struct jq *jq, const struct query *query,
-                      struct arena *arena, where_row_fn *row, void *arg, struct where_result *out,
-                      struct err *err);
+enum status jq_filter_run(struct store *store, struct jq *jq, const struct query *query,
+                          struct arena *arena, jq_filter_row_fn *row, void *arg,
+                          struct jq_filter_result *out, struct err *err);
 
 #endif

@@ -20,14 +20,14 @@ enum {
 
 /* ---- one word ---- */
 
-struct value {
+struct filter_value {
     struct bytes word, text;
     struct wall now;
     struct arena *arena;
     struct err *err;
 };
 
-static enum status wrong(const struct value *value, const char *expected) {
+static enum status wrong(const struct filter_value *value, const char *expected) {
     return err_set(value->err, STATUS_INVALID, "%.*s: \"%.*s\" is not %s", BYTES_ARG(value->word),
                    BYTES_ARG(value->text), expected);
 }
@@ -38,8 +38,8 @@ static const char *const cause_words[] = {CAUSE_LIST(WORD_TEXT)};
 #undef WORD_TEXT
 
 /* An unknown word: suggests the nearest, or lists all. */
-static enum status not_among(const struct value *value, struct bytes text, const char *const *words,
-                             size_t count) {
+static enum status not_among(const struct filter_value *value, struct bytes text,
+                             const char *const *words, size_t count) {
     const char *nearest = suggest_nearest(text, words, count);
     if (nearest)
         return err_set(value->err, STATUS_INVALID, "%.*s: unknown \"%.*s\"; did you mean \"%s\"?",
@@ -53,7 +53,7 @@ static enum status not_among(const struct value *value, struct bytes text, const
                    BYTES_ARG(value->word), BYTES_ARG(text), buf_cstr(&all));
 }
 
-static enum status set_state(struct query *query, const struct value *value) {
+static enum status set_state(struct query *query, const struct filter_value *value) {
     struct bytes rest = value->text;
     uint32_t states = 0;
     while (rest.len > 0) {
@@ -69,20 +69,20 @@ static enum status set_state(struct query *query, const struct value *value) {
     return STATUS_OK;
 }
 
-static enum status set_cause(struct query *query, const struct value *value) {
+static enum status set_cause(struct query *query, const struct filter_value *value) {
     query->filter.has_cause = cause_parse(value->text, &query->filter.cause);
     if (!query->filter.has_cause)
         return not_among(value, value->text, cause_words, COUNT(cause_words));
     return STATUS_OK;
 }
 
-static enum status set_fingerprint(struct query *query, const struct value *value) {
+static enum status set_fingerprint(struct query *query, const struct filter_value *value) {
     query->filter.has_fingerprint = fingerprint_parse(value->text, &query->filter.fingerprint);
     return query->filter.has_fingerprint ? STATUS_OK
                                          : wrong(value, "a fingerprint (16 hex digits)");
 }
 
-static enum status read_time(const struct value *value, struct wall *out) {
+static enum status read_time(const struct filter_value *value, struct wall *out) {
     int64_t ago_ms;
     if (wall_parse(value->text, out))
         return STATUS_OK;
@@ -93,15 +93,15 @@ static enum status read_time(const struct value *value, struct wall *out) {
     return STATUS_OK;
 }
 
-static enum status set_since(struct query *query, const struct value *value) {
+static enum status set_since(struct query *query, const struct filter_value *value) {
     return read_time(value, &query->filter.since);
 }
 
-static enum status set_until(struct query *query, const struct value *value) {
+static enum status set_until(struct query *query, const struct filter_value *value) {
     return read_time(value, &query->filter.until);
 }
 
-static enum status set_min_attempts(struct query *query, const struct value *value) {
+static enum status set_min_attempts(struct query *query, const struct filter_value *value) {
     uint64_t number;
     if (!bytes_u64(value->text, &number) || number > UINT32_MAX)
         return wrong(value, "a number of attempts");
@@ -109,7 +109,7 @@ static enum status set_min_attempts(struct query *query, const struct value *val
     return STATUS_OK;
 }
 
-static enum status set_escalated(struct query *query, const struct value *value) {
+static enum status set_escalated(struct query *query, const struct filter_value *value) {
     bool yes = bytes_is(value->text, "true");
     if (!yes && !bytes_is(value->text, "false"))
         return wrong(value, "true or false");
@@ -126,7 +126,7 @@ static void add_where(struct query *query, struct bytes program, struct arena *a
     buf_free(&both);
 }
 
-static enum status set_where(struct query *query, const struct value *value) {
+static enum status set_where(struct query *query, const struct filter_value *value) {
     if (value->text.len > WHERE_MAX / 2)
         return wrong(value, "a program of at most 512 KiB");
     add_where(query, value->text, value->arena);
@@ -134,7 +134,7 @@ static enum status set_where(struct query *query, const struct value *value) {
 }
 
 /* The store has no column for it, so it becomes a jq filter on the envelopes. */
-static enum status set_task_type(struct query *query, const struct value *value) {
+static enum status set_task_type(struct query *query, const struct filter_value *value) {
     struct buf program;
     if (value->text.len > TASK_TYPE_MAX || !bytes_is_utf8(value->text))
         return wrong(value, "a type of task: UTF-8 of at most 64 KiB");
@@ -147,7 +147,7 @@ static enum status set_task_type(struct query *query, const struct value *value)
     return STATUS_OK;
 }
 
-static enum status set_limit(struct query *query, const struct value *value) {
+static enum status set_limit(struct query *query, const struct filter_value *value) {
     uint64_t number;
     if (!bytes_u64(value->text, &number) || number == 0)
         return wrong(value, "a number of rows");
@@ -160,10 +160,10 @@ static enum status set_limit(struct query *query, const struct value *value) {
 
 /* ---- all words ---- */
 
-typedef enum status set_fn(struct query *query, const struct value *value);
+typedef enum status set_fn(struct query *query, const struct filter_value *value);
 
 /* A word has either a parser, or an offset in struct query where its text is stored. */
-struct word {
+struct filter_word {
     const char *name;
     set_fn *set;
     size_t text_at;
@@ -171,7 +171,7 @@ struct word {
 
 #define TEXT_AT(member) offsetof(struct query, member)
 
-static const struct word words[] = {
+static const struct filter_word words[] = {
     {"state", set_state, 0},
     {"category", NULL, TEXT_AT(filter.category)},
     {"reason", NULL, TEXT_AT(filter.reason_prefix)},
@@ -196,11 +196,11 @@ static enum status no_such_word(struct bytes name, struct err *err) {
     const char *names[COUNT(words)];
     for (size_t i = 0; i < COUNT(words); i++)
         names[i] = words[i].name;
-    return not_among(&(struct value){.word = BYTES("filter"), .err = err}, name, names,
+    return not_among(&(struct filter_value){.word = BYTES("filter"), .err = err}, name, names,
                      COUNT(words));
 }
 
-static const struct word *find_word(struct bytes name) {
+static const struct filter_word *find_word(struct bytes name) {
     for (size_t i = 0; i < COUNT(words); i++)
         if (bytes_is(name, words[i].name))
             return &words[i];
@@ -214,14 +214,14 @@ void query_init(struct query *query, enum query_scope scope) {
 
 enum status query_set(struct query *query, struct bytes name, struct bytes value, struct wall now,
                       struct arena *arena, struct err *err) {
-    const struct word *word = find_word(name);
+    const struct filter_word *word = find_word(name);
     if (!word)
         return no_such_word(name, err);
     /* An empty variable in a script must not widen the filter to everything. */
     if (value.len == 0 && !bytes_is(name, "cursor"))
         return err_set(err, STATUS_INVALID, "%s: missing value", word->name);
     if (word->set)
-        return word->set(query, &(struct value){name, value, now, arena, err});
+        return word->set(query, &(struct filter_value){name, value, now, arena, err});
     *(struct bytes *)(void *)((char *)query + word->text_at) = value;
     return STATUS_OK;
 }
@@ -233,7 +233,7 @@ void query_finish(struct query *query) {
 
 /* ---- running ---- */
 
-struct listing {
+struct query_page {
     const struct query *query;
     struct json_out out;
     struct buf damaged; /* ids of unreadable rows, as JSON strings with commas */
@@ -250,7 +250,7 @@ static void put_damaged(struct buf *out, const struct letters_row *row) {
 }
 
 static void put_row(void *arg, const struct letters_row *row) {
-    struct listing *listing = arg;
+    struct query_page *listing = arg;
     struct arena arena;
     struct envelope envelope;
     struct buf text;
@@ -270,7 +270,7 @@ static void put_row(void *arg, const struct letters_row *row) {
 }
 
 static enum status list_plain(struct store *store, const struct query *query, struct arena *arena,
-                              struct listing *listing, struct where_result *result,
+                              struct query_page *listing, struct jq_filter_result *result,
                               struct err *err) {
     struct letters_page page;
     enum status status = letters_list(store->letters, &query->filter, arena, &page, err);
@@ -278,11 +278,11 @@ static enum status list_plain(struct store *store, const struct query *query, st
         return status;
     for (size_t i = 0; i < page.count; i++)
         put_row(listing, &page.rows[i]);
-    *result = (struct where_result){.cursor = page.cursor, .behind = page.unlisted};
+    *result = (struct jq_filter_result){.cursor = page.cursor, .behind = page.unlisted};
     return STATUS_OK;
 }
 
-static void put_rest(struct json_out *out, const struct where_result *result) {
+static void put_rest(struct json_out *out, const struct jq_filter_result *result) {
     json_key(out, "cursor");
     json_put(out, result->cursor);
     if (result->behind > 0) {
@@ -302,11 +302,11 @@ static void put_rest(struct json_out *out, const struct where_result *result) {
 }
 
 static enum status list_rows(struct store *store, struct jq *jq, const struct query *query,
-                             struct arena *arena, struct listing *listing, struct err *err) {
-    struct where_result result;
-    enum status status = query->where.len
-                             ? where_run(store, jq, query, arena, put_row, listing, &result, err)
-                             : list_plain(store, query, arena, listing, &result, err);
+                             struct arena *arena, struct query_page *listing, struct err *err) {
+    struct jq_filter_result result;
+    enum status status =
+        query->where.len ? jq_filter_run(store, jq, query, arena, put_row, listing, &result, err)
+                         : list_plain(store, query, arena, listing, &result, err);
     if (status != STATUS_OK)
         return status;
     json_close(&listing->out, ']');
@@ -324,7 +324,7 @@ enum status query_run(struct store *store, struct jq *jq, const struct query *qu
                       struct buf *out, struct err *err) {
     assert(query->filter.limit > 0 && (jq || query->where.len == 0));
     size_t before = out->len;
-    struct listing listing = {.query = query, .out = json_out(out)};
+    struct query_page listing = {.query = query, .out = json_out(out)};
     struct arena arena;
     arena_init_heap(&arena, ENVELOPE_ARENA_CHUNK);
     buf_init_heap(&listing.damaged, DAMAGED_MAX);

@@ -85,7 +85,7 @@ static struct bytes mark_cursor(const struct selection *selection, struct bytes 
 
 /* ---- by filter ---- */
 
-struct walk {
+struct selection_walk {
     struct triage *triage;
     const struct selection *selection;
     selection_visit *visit;
@@ -95,11 +95,12 @@ struct walk {
     struct err *err;
 };
 
-static bool at_limit(const struct walk *walk) {
+static bool at_limit(const struct selection_walk *walk) {
     return walk->selection->limit > 0 && walk->result->visited == walk->selection->limit;
 }
 
-static void visit_letter(struct walk *walk, uint64_t seq, const struct envelope *envelope) {
+static void visit_letter(struct selection_walk *walk, uint64_t seq,
+                         const struct envelope *envelope) {
     if (envelope->read_only && !walk->selection->reading) {
         walk->result->read_only++;
         return;
@@ -112,14 +113,14 @@ static void visit_letter(struct walk *walk, uint64_t seq, const struct envelope 
         !walk->visit(walk->arg, &(struct selection_letter){seq, envelope}) || at_limit(walk);
 }
 
-static void note_damaged(struct walk *walk, const struct letters_row *row) {
+static void note_damaged(struct selection_walk *walk, const struct letters_row *row) {
     walk->result->damaged++;
     log_warn("letter %.*s (number %llu) is damaged, skipping it; run impound doctor for details",
              BYTES_ARG(bytes_clip(row->id, ID_SHOWN_MAX)), (unsigned long long)row->seq);
 }
 
 static void on_row(void *arg, const struct letters_row *row) {
-    struct walk *walk = arg;
+    struct selection_walk *walk = arg;
     struct arena arena;
     struct envelope envelope;
     if (walk->enough)
@@ -132,29 +133,29 @@ static void on_row(void *arg, const struct letters_row *row) {
     arena_free(&arena);
 }
 
-static enum status list_page(struct walk *walk, const struct query *query, struct arena *page,
-                             struct where_result *out) {
+static enum status list_page(struct selection_walk *walk, const struct query *query,
+                             struct arena *page, struct jq_filter_result *out) {
     struct store *store = walk->triage->store;
     struct letters_page rows;
     if (query->where.len > 0)
-        return where_run(store, walk->triage->jq, query, page, on_row, walk, out, walk->err);
+        return jq_filter_run(store, walk->triage->jq, query, page, on_row, walk, out, walk->err);
     enum status status = letters_list(store->letters, &query->filter, page, &rows, walk->err);
     if (status != STATUS_OK)
         return status;
-    *out = (struct where_result){.cursor = rows.cursor, .behind = rows.unlisted};
+    *out = (struct jq_filter_result){.cursor = rows.cursor, .behind = rows.unlisted};
     for (size_t i = 0; i < rows.count; i++)
         on_row(walk, &rows.rows[i]);
     return STATUS_OK;
 }
 
-static size_t page_size(const struct walk *walk) {
+static size_t page_size(const struct selection_walk *walk) {
     assert(walk->selection->limit == 0 || walk->result->visited < walk->selection->limit);
     uint64_t limit = walk->selection->limit;
     uint64_t left = limit > 0 ? limit - walk->result->visited : QUERY_LIMIT_MAX;
     return left < QUERY_LIMIT_MAX ? (size_t)left : QUERY_LIMIT_MAX;
 }
 
-static void note_skipped(struct selection_result *result, const struct where_result *page) {
+static void note_skipped(struct selection_result *result, const struct jq_filter_result *page) {
     if (result->skipped == 0)
         result->first_skipped = page->first_skipped;
     result->skipped += page->skipped;
@@ -162,7 +163,7 @@ static void note_skipped(struct selection_result *result, const struct where_res
 
 /* A lagging list answers after LIST_WAIT_MS with what it has. That is enough for reading, but a
  * change must see all letters committed before it began: it asks until a list answers in time. */
-static enum status wait_for_lists(struct walk *walk) {
+static enum status wait_for_lists(struct selection_walk *walk) {
     struct store *store = walk->triage->store;
     struct letters_query query = {.limit = 1, .letters = true, .states = OPEN_STATES};
     enum status status = STATUS_OK;
@@ -180,12 +181,12 @@ static enum status wait_for_lists(struct walk *walk) {
 }
 
 /* A `where` given by a person may run for SELECTION_WHERE_MS. */
-static bool is_out_of_time(const struct walk *walk, struct mono begun) {
+static bool is_out_of_time(const struct selection_walk *walk, struct mono begun) {
     return walk->selection->query.where.len > 0 && !walk->selection->by_rule &&
            triage_now(walk->triage).mono.ms - begun.ms >= SELECTION_WHERE_MS;
 }
 
-static enum status report_out_of_time(struct walk *walk, uint64_t looked_at) {
+static enum status report_out_of_time(struct selection_walk *walk, uint64_t looked_at) {
     if (walk->selection->in_parts)
         return STATUS_OK;
     return err_set(walk->err, STATUS_INVALID,
@@ -194,10 +195,10 @@ static enum status report_out_of_time(struct walk *walk, uint64_t looked_at) {
                    (unsigned long long)looked_at, SELECTION_WHERE_MS / 1000);
 }
 
-static enum status walk_page(struct walk *walk, struct query *query, struct arena *arena,
+static enum status walk_page(struct selection_walk *walk, struct query *query, struct arena *arena,
                              uint64_t *looked_at) {
     struct arena page;
-    struct where_result listed;
+    struct jq_filter_result listed;
     arena_init_heap(&page, PAGE_ARENA_CHUNK);
     query->filter.limit = page_size(walk);
     enum status status = list_page(walk, query, &page, &listed);
@@ -211,7 +212,7 @@ static enum status walk_page(struct walk *walk, struct query *query, struct aren
     return status;
 }
 
-static enum status walk_filter(struct walk *walk, struct arena *arena) {
+static enum status walk_filter(struct selection_walk *walk, struct arena *arena) {
     struct query query = walk->selection->query;
     struct instant begun = triage_now(walk->triage);
     size_t pages = 0, most = walk->selection->page_max;
@@ -235,7 +236,7 @@ static enum status walk_filter(struct walk *walk, struct arena *arena) {
 
 /* ---- by id ---- */
 
-static enum status check_letter(const struct walk *walk, const struct message *held,
+static enum status check_letter(const struct selection_walk *walk, const struct message *held,
                                 struct bytes id) {
     const struct envelope *envelope = &held->envelope;
     struct err *err = walk->err;
@@ -251,13 +252,13 @@ static enum status check_letter(const struct walk *walk, const struct message *h
 
 /* A selected letter, by its index in `ids`. Bodies are not kept in memory, since there may be many
  * ids. */
-struct chosen {
+struct selected_letter {
     uint64_t seq;
     size_t place;
 };
 
 static int newest_first(const void *a, const void *b) {
-    const struct chosen *left = a, *right = b;
+    const struct selected_letter *left = a, *right = b;
     return left->seq > right->seq ? -1 : left->seq < right->seq;
 }
 
@@ -265,7 +266,7 @@ static int oldest_first(const void *a, const void *b) {
     return newest_first(b, a);
 }
 
-static enum status find(struct walk *walk, struct bytes id, struct message **out) {
+static enum status find(struct selection_walk *walk, struct bytes id, struct message **out) {
     struct store *store = walk->triage->store;
     enum status status = letters_get(store->letters, BYTES_NONE, id, out, walk->err);
     if (status == STATUS_NOT_FOUND)
@@ -273,7 +274,7 @@ static enum status find(struct walk *walk, struct bytes id, struct message **out
     return status;
 }
 
-static enum status choose(struct walk *walk, struct chosen *out) {
+static enum status choose(struct selection_walk *walk, struct selected_letter *out) {
     for (size_t i = 0; i < walk->selection->id_count; i++) {
         struct bytes id = walk->selection->ids[i];
         struct message *held = NULL;
@@ -281,7 +282,7 @@ static enum status choose(struct walk *walk, struct chosen *out) {
         if (status != STATUS_OK)
             return status;
         status = check_letter(walk, held, id);
-        out[i] = (struct chosen){held->seq, i};
+        out[i] = (struct selected_letter){held->seq, i};
         message_free(held);
         if (status != STATUS_OK)
             return status;
@@ -290,7 +291,8 @@ static enum status choose(struct walk *walk, struct chosen *out) {
 }
 
 /* A duplicate id is one letter; a letter that was removed since is skipped. */
-static void visit_chosen(struct walk *walk, const struct chosen *chosen, size_t count) {
+static void visit_chosen(struct selection_walk *walk, const struct selected_letter *chosen,
+                         size_t count) {
     for (size_t i = 0; i < count && !walk->enough; i++) {
         struct message *held = NULL;
         if (i > 0 && chosen[i].seq == chosen[i - 1].seq)
@@ -301,10 +303,10 @@ static void visit_chosen(struct walk *walk, const struct chosen *chosen, size_t 
     }
 }
 
-static enum status walk_ids(struct walk *walk) {
+static enum status walk_ids(struct selection_walk *walk) {
     assert(walk->selection->id_count > 0);
     size_t count = walk->selection->id_count;
-    struct chosen *chosen = memory_array(count, sizeof *chosen);
+    struct selected_letter *chosen = memory_array(count, sizeof *chosen);
     enum status status = choose(walk, chosen);
     if (status == STATUS_OK) {
         if (!walk->selection->as_given)
@@ -326,7 +328,7 @@ static bool is_all_read_only(const struct selection *selection,
 enum status selection_walk(struct triage *triage, const struct selection *selection,
                            selection_visit *visit, void *arg, struct arena *arena,
                            struct selection_result *result, struct err *err) {
-    struct walk walk = {triage, selection, visit, arg, result, false, err};
+    struct selection_walk walk = {triage, selection, visit, arg, result, false, err};
     *result = (struct selection_result){.visited = 0};
     enum status status = selection->id_count > 0 ? walk_ids(&walk) : walk_filter(&walk, arena);
     if (status == STATUS_OK && is_all_read_only(selection, result))

@@ -11,40 +11,40 @@
 #include "base/instant.h"
 
 enum {
-    RELAPSE_SECONDS = 30,
-    RELAPSE_DEAD_LEAST = 3,
-    RELAPSE_DEAD_PERCENT = 5,
-    RELAPSE_LAST_SENT = 300,
-    RELAPSE_SAME_LEAST = 3,
-    RELAPSE_SAME_PERCENT = 1,
+    FAILURE_GUARD_SECONDS = 30,
+    FAILURE_GUARD_DEAD_LEAST = 3,
+    FAILURE_GUARD_DEAD_PERCENT = 5,
+    FAILURE_GUARD_LAST_SENT = 300,
+    FAILURE_GUARD_SAME_LEAST = 3,
+    FAILURE_GUARD_SAME_PERCENT = 1,
 };
 
-struct relapse_second {
+struct failure_guard_second {
     int64_t number;      /* number of the second, on the monotonic clock */
     uint64_t sent, dead; /* sent in this second, and of those, dead again */
     uint64_t drained, refilled;
 };
 
-struct relapse {
-    struct relapse_second seconds[RELAPSE_SECONDS];
+struct failure_guard {
+    struct failure_guard_second seconds[FAILURE_GUARD_SECONDS];
     struct mono since; /* start of counting */
-    /* By number of the letter, modulo RELAPSE_LAST_SENT: died again of the same failure. `sent` is
-     * the last number. */
-    bool same[RELAPSE_LAST_SENT];
+    /* By number of the letter, modulo FAILURE_GUARD_LAST_SENT: died again of the same failure.
+     * `sent` is the last number. */
+    bool same[FAILURE_GUARD_LAST_SENT];
     uint64_t sent;
 };
 
 /* Clears the seconds; the last letters sent are kept. */
-void relapse_begin(struct relapse *relapse, struct mono now);
+void failure_guard_begin(struct failure_guard *relapse, struct mono now);
 /* Counts a letter as sent. Returns its number, from 1 on. */
-uint64_t relapse_sent(struct relapse *relapse, struct mono now);
+uint64_t failure_guard_sent(struct failure_guard *relapse, struct mono now);
 /* Counts a letter that was sent at `sent_at` as dead again. */
-void relapse_dead(struct relapse *relapse, struct mono sent_at, struct mono now);
+void failure_guard_dead(struct failure_guard *relapse, struct mono sent_at, struct mono now);
 /* … with the fingerprint that it had before. 0: a letter without a number. */
-void relapse_same(struct relapse *relapse, uint64_t number);
-void relapse_drained(struct relapse *relapse, struct mono now, uint64_t count);
-void relapse_refilled(struct relapse *relapse, struct mono now, uint64_t count);
+void failure_guard_same(struct failure_guard *relapse, uint64_t number);
+void failure_guard_drained(struct failure_guard *relapse, struct mono now, uint64_t count);
+void failure_guard_refilled(struct failure_guard *relapse, struct mono now, uint64_t count);
 /* True: the replay must be aborted; `why` gets the reason. */
-bool relapse_is_here(const struct relapse *relapse, struct mono now, struct buf *why);
+bool failure_guard_is_here(const struct failure_guard *relapse, struct mono now, struct buf *why);
 
 #endif

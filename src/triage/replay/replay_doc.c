@@ -86,12 +86,12 @@ void replay_doc_put(const struct replay *replay, struct buf *out) {
 
 /* ---- reading ---- */
 
-struct reading {
+struct replay_reading {
     struct json object;
     struct replay *replay;
 };
 
-static struct bytes text_at(const struct reading *reading, const char *key) {
+static struct bytes text_at(const struct replay_reading *reading, const char *key) {
     struct json value;
     struct bytes text = BYTES_NONE;
     if (json_get(reading->object, key, &value))
@@ -99,13 +99,13 @@ static struct bytes text_at(const struct reading *reading, const char *key) {
     return text.ptr ? arena_dup(&reading->replay->arena, text) : BYTES_NONE;
 }
 
-static struct wall time_at(const struct reading *reading, const char *key) {
+static struct wall time_at(const struct replay_reading *reading, const char *key) {
     struct wall at = WALL_NEVER;
     struct bytes text = text_at(reading, key);
     return text.ptr && wall_parse(text, &at) ? at : WALL_NEVER;
 }
 
-static void read_names(const struct reading *reading, const char *key, struct bytes *names,
+static void read_names(const struct replay_reading *reading, const char *key, struct bytes *names,
                        size_t *count) {
     struct json array;
     struct bytes name;
@@ -116,7 +116,7 @@ static void read_names(const struct reading *reading, const char *key, struct by
             replay_add_name(reading->replay, names, count, name);
 }
 
-static void read_canary(const struct reading *reading, struct replay_order *order) {
+static void read_canary(const struct replay_reading *reading, struct replay_order *order) {
     struct json array;
     int64_t number;
     order->canary_count = 0;
@@ -128,7 +128,7 @@ static void read_canary(const struct reading *reading, struct replay_order *orde
             order->canary[order->canary_count++] = (uint32_t)number;
 }
 
-static bool read_order(const struct reading *reading, struct replay_order *order) {
+static bool read_order(const struct replay_reading *reading, struct replay_order *order) {
     struct json value;
     int64_t number;
     replay_order_init(order);
@@ -152,7 +152,7 @@ static bool read_order(const struct reading *reading, struct replay_order *order
 }
 
 enum status replay_doc_read(struct bytes json, struct replay *replay, struct err *err) {
-    struct reading reading = {.replay = replay};
+    struct replay_reading reading = {.replay = replay};
     struct json selected;
     int64_t number;
     if (json_parse(json, &reading.object, err) != STATUS_OK ||

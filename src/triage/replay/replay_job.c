@@ -238,7 +238,7 @@ void replay_end_watched(struct replay *replay, struct replay_under_way *watched)
 }
 
 void replay_drop_watched(struct replay *replay) {
-    int64_t before = replay->replays->now.mono.ms - (int64_t)RELAPSE_SECONDS * 1000;
+    int64_t before = replay->replays->now.mono.ms - (int64_t)FAILURE_GUARD_SECONDS * 1000;
     LIST_EACH_SAFE(node, &replay->watching) {
         struct replay_under_way *watched = CONTAINER_OF(node, struct replay_under_way, link);
         if (watched->sent_at.ms >= before)

@@ -21,7 +21,7 @@ struct plan {
     struct replays *replays;
     const struct replay_order *order;
     struct arena *arena;
-    struct tally groups, destinations;
+    struct counter groups, destinations;
     uint64_t selected, stale, over_replayed, to_check;
     struct bytes samples[SAMPLES_MAX]; /* letter ids */
     struct bytes sample_queues[SAMPLES_MAX];
@@ -57,10 +57,10 @@ static bool visit(void *arg, const struct selection_letter *letter) {
     if (plan->status != STATUS_OK)
         return false;
     snprintf(group, sizeof group, "%016llx", (unsigned long long)envelope->fingerprint);
-    tally_count(&plan->groups, bytes_of(group), envelope->error_message, plan->arena);
-    tally_count(&plan->destinations,
-                to_origin ? bytes_of(origin) : replay_order_queue(plan->order, envelope->queue),
-                BYTES_NONE, plan->arena);
+    counter_count(&plan->groups, bytes_of(group), envelope->error_message, plan->arena);
+    counter_count(&plan->destinations,
+                  to_origin ? bytes_of(origin) : replay_order_queue(plan->order, envelope->queue),
+                  BYTES_NONE, plan->arena);
     count_limits(plan, envelope);
     if (plan->sample_count < SAMPLES_MAX) {
         plan->samples[plan->sample_count] = arena_dup(plan->arena, envelope->letter_id);
@@ -72,7 +72,7 @@ static bool visit(void *arg, const struct selection_letter *letter) {
 
 /* ---- samples ---- */
 
-struct trial {
+struct plan_trial {
     struct jq_job job;
     sem_t ended;
     struct arena *arena;
@@ -83,7 +83,7 @@ struct trial {
 
 static void on_edited(struct jq_job *job, enum status status, bool truthy, struct bytes output,
                       const struct err *err) {
-    struct trial *trial = job->arg;
+    struct plan_trial *trial = job->arg;
     (void)truthy;
     trial->status = status;
     if (status == STATUS_OK && output.len > 0)
@@ -93,7 +93,8 @@ static void on_edited(struct jq_job *job, enum status status, bool truthy, struc
     sem_post(&trial->ended);
 }
 
-static void try_edit(struct jq *jq, struct bytes program, struct bytes body, struct trial *trial) {
+static void try_edit(struct jq *jq, struct bytes program, struct bytes body,
+                     struct plan_trial *trial) {
     assert(jq && program.len > 0);
     sem_init(&trial->ended, 0, 0);
     trial->job =
@@ -116,7 +117,7 @@ static void put_body(struct json_out *json, const char *key, struct bytes body) 
 }
 
 static void put_edited(struct plan *plan, struct json_out *json, struct bytes body) {
-    struct trial trial = {.arena = plan->arena};
+    struct plan_trial trial = {.arena = plan->arena};
     struct json before, after;
     if (json_parse(body, &before, NULL) != STATUS_OK) {
         json_key(json, "problem");
@@ -158,19 +159,19 @@ static void put_sample(struct plan *plan, struct json_out *json, size_t place) {
 /* ---- the plan ---- */
 
 static void put_tally(struct json_out *json, const char *key, const char *name, const char *sample,
-                      struct tally *tally) {
-    tally_sort(tally);
+                      struct counter *counter) {
+    counter_sort(counter);
     json_key(json, key);
     json_open(json, '[');
-    for (size_t i = 0; i < tally->row_count; i++) {
+    for (size_t i = 0; i < counter->row_count; i++) {
         json_open(json, '{');
         json_key(json, name);
-        json_put(json, tally->rows[i]->name);
+        json_put(json, counter->rows[i]->name);
         json_key(json, "count");
-        json_put_i64(json, (int64_t)tally->rows[i]->count);
+        json_put_i64(json, (int64_t)counter->rows[i]->count);
         if (sample) {
             json_key(json, sample);
-            json_put(json, tally->rows[i]->sample);
+            json_put(json, counter->rows[i]->sample);
         }
         json_close(json, '}');
     }
@@ -187,7 +188,7 @@ static double estimate(const struct plan *plan, uint64_t count) {
         target = queue.usual_per_second * rate->value / 100;
         target = target < 1 ? 1 : target;
     }
-    return pace_estimate(target, plan->order->ramp, count);
+    return send_rate_estimate(target, plan->order->ramp, count);
 }
 
 static void put_plan(struct plan *plan, const struct selection_result *walked, struct buf *out) {
@@ -235,7 +236,7 @@ bool replays_know(struct replays *replays, struct bytes queue) {
 
 enum status replay_plan_check(struct replays *replays, const struct replay_order *order,
                               struct err *err) {
-    struct trial trial = {.status = STATUS_OK};
+    struct plan_trial trial = {.status = STATUS_OK};
     struct version_rule version;
     if (order->to.len > 0 && !replay_order_to_origin(order) && !replays_know(replays, order->to))
         return err_set(err, STATUS_NOT_FOUND, "to: there is no queue \"%.*s\"",
@@ -267,8 +268,8 @@ enum status replays_plan(struct replays *replays, const struct replay_order *ord
         status = plan->status;
     if (status == STATUS_OK)
         put_plan(plan, &walked, out);
-    tally_free(&plan->groups);
-    tally_free(&plan->destinations);
+    counter_free(&plan->groups);
+    counter_free(&plan->destinations);
     arena_free(&arena);
     return status;
 }

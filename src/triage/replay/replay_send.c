@@ -25,14 +25,14 @@ enum {
  */
 #define FAR_MS (INT64_C(10) * 365 * 24 * 3600 * 1000)
 
-struct building {
+struct letter_update {
     struct replay *replay;
     struct arena arena; /* until submit returns */
     size_t count, max;
     struct escalation *escalations; /* one for each DLQ */
 };
 
-static struct store_op *add(struct building *building, struct store_op op) {
+static struct store_op *add(struct letter_update *building, struct store_op op) {
     struct replay *replay = building->replay;
     if (building->count == building->max) {
         building->max = building->max ? building->max * 2 : 64;
@@ -70,7 +70,7 @@ static void begin_round(struct sending *sending, struct envelope *envelope) {
     envelope->replays++;
     envelope->replay = bytes_of(sending->replay->id);
     envelope->replayed_at = now;
-    envelope->header_count = strip_headers(envelope, arena, &envelope->headers);
+    envelope->header_count = scrub_headers(envelope, arena, &envelope->headers);
 }
 
 static void hash_body(struct bytes body, char out[65]) {
@@ -80,7 +80,7 @@ static void hash_body(struct bytes body, char out[65]) {
 }
 
 /* Keeps the original body, which later edits do not replace. */
-static void add_original(struct building *building, const struct sending *sending) {
+static void add_original(struct letter_update *building, const struct sending *sending) {
     add(building, (struct store_op){.kind = STORE_KEEP,
                                     .keep = {.space = SPACE_ORIGINAL,
                                              .name = sending->held->envelope.letter_id,
@@ -94,7 +94,8 @@ static bool keeps_original(const struct sending *sending) {
            !sending->original_kept;
 }
 
-static void edit(struct building *building, struct sending *sending, struct envelope *envelope) {
+static void edit(struct letter_update *building, struct sending *sending,
+                 struct envelope *envelope) {
     struct message *held = sending->held;
     if (keeps_original(sending))
         add_original(building, sending);
@@ -106,7 +107,7 @@ static void edit(struct building *building, struct sending *sending, struct enve
     hash_body(sending->body, envelope->content_hash);
 }
 
-static void add_update(struct building *building, struct sending *sending) {
+static void add_update(struct letter_update *building, struct sending *sending) {
     assert(!sending->moved && sending->step == SENDING_READY);
     struct envelope *envelope = arena_alloc(&building->arena, sizeof *envelope);
     *envelope = sending->held->envelope;
@@ -127,7 +128,7 @@ static void add_update(struct building *building, struct sending *sending) {
 }
 
 /* Second commit of a move: the letter as the first commit stored it goes to the other queue. */
-static void add_move(struct building *building, struct sending *sending) {
+static void add_move(struct letter_update *building, struct sending *sending) {
     assert(sending->moved && sending->step == SENDING_READY);
     struct replay *replay = building->replay;
     struct envelope *envelope = arena_alloc(&building->arena, sizeof *envelope);
@@ -148,7 +149,7 @@ static void add_move(struct building *building, struct sending *sending) {
 }
 
 /* Undoes the first commit of a move: the other queue holds a message with its id. */
-static void add_return(struct building *building, struct sending *sending) {
+static void add_return(struct letter_update *building, struct sending *sending) {
     assert(sending->held->envelope.replays > 0);
     struct envelope *envelope = arena_alloc(&building->arena, sizeof *envelope);
     *envelope = sending->held->envelope;
@@ -162,7 +163,7 @@ static void add_return(struct building *building, struct sending *sending) {
                                     .from = 1u << STATE_REPLAYING});
 }
 
-static void add_escalation(struct building *building, const struct sending *sending) {
+static void add_escalation(struct letter_update *building, const struct sending *sending) {
     const struct envelope *envelope = &sending->held->envelope;
     add(building, (struct store_op){.kind = STORE_MARK,
                                     .queue = queue_number(building->replay, envelope->queue),
@@ -175,7 +176,7 @@ static void add_escalation(struct building *building, const struct sending *send
 }
 
 /* The letters that one replay escalates are in one notice for each DLQ. */
-static void note_escalation(struct building *building, const struct sending *sending) {
+static void note_escalation(struct letter_update *building, const struct sending *sending) {
     struct triage *triage = building->replay->replays->triage;
     const struct envelope *envelope = &sending->held->envelope;
     struct escalation *told = building->escalations;
@@ -194,7 +195,7 @@ static void note_escalation(struct building *building, const struct sending *sen
     escalation_add(told, envelope);
 }
 
-static void add_escalations(struct building *building) {
+static void add_escalations(struct letter_update *building) {
     struct escalation *next;
     for (struct escalation *told = building->escalations; told; told = next) {
         next = told->next;
@@ -209,7 +210,7 @@ static void put_under_way(struct replay *replay, const struct sending *sending) 
                          sending->held->envelope.fingerprint);
 }
 
-static void add_letter(struct building *building, struct sending *sending) {
+static void add_letter(struct letter_update *building, struct sending *sending) {
     struct replay *replay = building->replay;
     if (sending->step == SENDING_READY && sending->moved) {
         add_move(building, sending);
@@ -274,7 +275,7 @@ static void start_move(struct sending *sending) {
 }
 
 static void count_sent(struct replay *replay, const struct sending *sending) {
-    uint64_t number = relapse_sent(&replay->relapse, replay->replays->now.mono);
+    uint64_t number = failure_guard_sent(&replay->relapse, replay->replays->now.mono);
     struct replay_under_way *under_way =
         replay_find_under_way(replay, sending->held->envelope.letter_id);
     if (under_way)
@@ -396,7 +397,7 @@ static size_t bytes_of_letter(const struct sending *sending) {
 }
 
 /* Commits the original body alone, of a letter that is too large for one commit. */
-static bool add_original_alone(struct building *building) {
+static bool add_original_alone(struct letter_update *building) {
     const struct sending *first = first_in_window(building->replay);
     building->replay->batch = 0;
     building->replay->original_alone = first && first->split && keeps_original(first);
@@ -407,7 +408,7 @@ static bool add_original_alone(struct building *building) {
 
 /* Adds the first ready letters of the window, in order, as many as fit into a commit. A letter that
  * moves goes alone, so that a conflict in the other queue affects no other letter. */
-static void add_window(struct building *building) {
+static void add_window(struct letter_update *building) {
     struct replay *replay = building->replay;
     uint32_t sent = 0;
     size_t bytes = 0;
@@ -423,10 +424,10 @@ static void add_window(struct building *building) {
         if (replay->order.to.len > 0 && !replay_order_to_origin(&replay->order))
             break;
     }
-    pace_sent(&replay->pace, replay->replays->now.mono, sent);
+    send_rate_sent(&replay->pace, replay->replays->now.mono, sent);
 }
 
-static void add_parts(struct building *building) {
+static void add_parts(struct letter_update *building) {
     struct replay *replay = building->replay;
     LIST_EACH(node, &replay->parts) {
         struct replay_part *part = CONTAINER_OF(node, struct replay_part, link);
@@ -442,7 +443,7 @@ static bool can_close(const struct replay *replay) {
     return replay_is_over(replay) && list_empty(&replay->window) && replay->under_way.count == 0;
 }
 
-static void add_doc(struct building *building) {
+static void add_doc(struct letter_update *building) {
     struct replay *replay = building->replay;
     struct instant now = replay->replays->now;
     replay->commit_closes = can_close(replay);
@@ -477,7 +478,7 @@ bool replay_send_wanted(const struct replay *replay) {
 
 void replay_send(struct replay *replay) {
     struct store *store = replay->replays->triage->store;
-    struct building building = {.replay = replay};
+    struct letter_update building = {.replay = replay};
     assert(!replay->committing);
     arena_init_heap(&building.arena, COMMIT_ARENA_CHUNK);
     free(replay->ops);

@@ -192,8 +192,8 @@ static void check_queue(struct replay *replay) {
 static void begin_ramp(struct replay *replay) {
     struct mono now = replay->replays->now.mono;
     double target = replay->pace.target;
-    pace_begin(&replay->pace, target, replay->order.ramp, now);
-    relapse_begin(&replay->relapse, now);
+    send_rate_begin(&replay->pace, target, replay->order.ramp, now);
+    failure_guard_begin(&replay->relapse, now);
     replay->dlq_total = 0;
     if (replay->started_at.ms == WALL_NEVER.ms)
         replay->started_at = replay->replays->now.wall;
@@ -234,7 +234,7 @@ static void check_dlqs(struct replay *replay) {
         return;
     uint64_t total = arrived(replay);
     if (replay->dlq_total > 0 && total > replay->dlq_total)
-        relapse_refilled(&replay->relapse, now, total - replay->dlq_total);
+        failure_guard_refilled(&replay->relapse, now, total - replay->dlq_total);
     replay->dlq_total = total;
     replay->second_at = now;
 }
@@ -246,7 +246,7 @@ static void abort_if_worse(struct replay *replay) {
         return;
     buf_init_fixed(&why, memory, sizeof memory);
     check_dlqs(replay);
-    if (relapse_is_here(&replay->relapse, replay->replays->now.mono, &why))
+    if (failure_guard_is_here(&replay->relapse, replay->replays->now.mono, &why))
         replay_abort(replay, BYTES(BY_ITSELF), buf_view(&why));
 }
 
@@ -280,12 +280,12 @@ static uint64_t room_now(struct replay *replay) {
     uint64_t room;
     if (canary_room(replay, &room)) {
         replay_set_state(replay, REPLAY_CANARY, "");
-        pace_begin(&replay->pace, replay->pace.target, replay->order.ramp, now);
+        send_rate_begin(&replay->pace, replay->pace.target, replay->order.ramp, now);
         return room;
     }
-    replay_set_state(replay, pace_is_ramping(&replay->pace, now) ? REPLAY_RAMP : REPLAY_RUNNING,
-                     "");
-    uint32_t may = pace_room(&replay->pace, now, REPLAY_WINDOW_MAX);
+    replay_set_state(replay,
+                     send_rate_is_ramping(&replay->pace, now) ? REPLAY_RAMP : REPLAY_RUNNING, "");
+    uint32_t may = send_rate_room(&replay->pace, now, REPLAY_WINDOW_MAX);
     return may > replay->going ? may - replay->going : 0;
 }
 
@@ -315,7 +315,7 @@ static struct mono next_wake(struct replay *replay) {
     if (replay_is_over(replay) || replay->state == REPLAY_PAUSED || is_full(replay) ||
         replay->next == replay->selected || canary_room(replay, &room))
         return second;
-    return mono_earlier(second, pace_next(&replay->pace));
+    return mono_earlier(second, send_rate_next(&replay->pace));
 }
 
 /* After an abort, ready letters that are not sent stay pending_review. */
@@ -356,9 +356,9 @@ static void note_dead(struct replay *replay, const struct replay_under_way *lett
     struct bytes why = end->why;
     bool canary = in_canary(replay);
     replay_note(replay, letter->place, REPLAYED_FAILED, why);
-    relapse_dead(&replay->relapse, letter->sent_at, replay->replays->now.mono);
+    failure_guard_dead(&replay->relapse, letter->sent_at, replay->replays->now.mono);
     if (end->fingerprint != 0 && end->fingerprint == letter->fingerprint)
-        relapse_same(&replay->relapse, letter->number);
+        failure_guard_same(&replay->relapse, letter->number);
     if (!canary)
         return;
     snprintf(text, sizeof text, "the canary died: letter %.40s is dead again: %.*s", letter->id,
@@ -374,7 +374,7 @@ void replay_heard(struct replay *replay, struct replay_under_way *under_way,
         note_dead(replay, under_way, end);
     } else {
         replay_note(replay, under_way->place, end->outcome, end->why);
-        relapse_drained(&replay->relapse, replay->replays->now.mono, 1);
+        failure_guard_drained(&replay->relapse, replay->replays->now.mono, 1);
     }
     if (end->outcome == REPLAYED_RESOLVED && replay_order_to_origin(&replay->order))
         replay_watch(replay, under_way);

@@ -99,11 +99,11 @@ struct replay {
     size_t window_bytes; /* of the bodies in the window */
     struct map under_way;
     size_t under_way_max;
-    struct map watched;   /* letters at their origin, resolved, for RELAPSE_SECONDS: they may come
-                             back dead */
+    struct map watched;   /* letters at their origin, resolved, for FAILURE_GUARD_SECONDS: they may
+                             come   back dead */
     struct list watching; /* the same letters, oldest first */
-    struct pace pace;
-    struct relapse relapse;
+    struct send_rate pace;
+    struct failure_guard relapse;
     struct mono looked_at, second_at; /* last check of its queue; of its DLQs */
     char blocked[REPLAY_WHY_MAX];
     uint64_t dlq_total; /* letters that ever arrived in its DLQs, at second_at; 0: unknown */

@@ -74,7 +74,7 @@ static const char *const prefixes[] = {
     "dlq-message-id",
 };
 
-bool strip_is_diagnostic(struct bytes header) {
+bool scrub_is_diagnostic(struct bytes header) {
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         struct bytes prefix = bytes_of(prefixes[i]);
         if (bytes_eq_nocase(bytes_cut(header, 0, prefix.len), prefix))
@@ -84,10 +84,10 @@ bool strip_is_diagnostic(struct bytes header) {
 }
 
 static bool is_removed(struct bytes header, const struct convention *convention) {
-    return strip_is_diagnostic(header) || (convention && convention_adds(convention, header));
+    return scrub_is_diagnostic(header) || (convention && convention_adds(convention, header));
 }
 
-size_t strip_headers(const struct envelope *envelope, struct arena *arena,
+size_t scrub_headers(const struct envelope *envelope, struct arena *arena,
                      const struct rule_header **out) {
     const struct convention *convention = convention_of(envelope->context);
     size_t kept = 0;

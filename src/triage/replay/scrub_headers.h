@@ -7,11 +7,11 @@
 #include "core/envelope/envelope.h"
 
 /* Whether the name alone marks a diagnostic header. */
-bool strip_is_diagnostic(struct bytes header);
+bool scrub_is_diagnostic(struct bytes header);
 /* The headers without diagnostic ones, and without those that the letter's own convention reads:
  * names like `retry-count`, which may belong to the message where there is no such convention. *out
  * is the envelope's array if nothing is removed, otherwise in the arena. */
-size_t strip_headers(const struct envelope *envelope, struct arena *arena,
+size_t scrub_headers(const struct envelope *envelope, struct arena *arena,
                      const struct rule_header **out);
 
 #endif

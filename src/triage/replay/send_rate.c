@@ -4,38 +4,40 @@
 #include <assert.h>
 
 static double ramp_foot(double target) {
-    double foot = target / 10 > PACE_RAMP_FLOOR ? target / 10 : PACE_RAMP_FLOOR;
+    double foot = target / 10 > SEND_RATE_RAMP_FLOOR ? target / 10 : SEND_RATE_RAMP_FLOOR;
     return foot < target ? foot : target;
 }
 
-void pace_begin(struct pace *pace, double target, bool ramp, struct mono now) {
+void send_rate_begin(struct send_rate *pace, double target, bool ramp, struct mono now) {
     assert(target >= 0);
-    *pace = (struct pace){.target = target, .ramp = ramp, .began = now, .due_ms = (double)now.ms};
+    *pace =
+        (struct send_rate){.target = target, .ramp = ramp, .began = now, .due_ms = (double)now.ms};
 }
 
 static double rate_after(double target, bool ramp, int64_t ms) {
     if (!ramp || target <= 0)
         return target;
     double rate = ramp_foot(target);
-    for (int64_t left = ms; left >= PACE_RAMP_STEP_MS && rate < target; left -= PACE_RAMP_STEP_MS)
+    for (int64_t left = ms; left >= SEND_RATE_RAMP_STEP_MS && rate < target;
+         left -= SEND_RATE_RAMP_STEP_MS)
         rate *= 2;
     return rate < target ? rate : target;
 }
 
-double pace_rate(const struct pace *pace, struct mono now) {
+double send_rate_rate(const struct send_rate *pace, struct mono now) {
     return rate_after(pace->target, pace->ramp, now.ms - pace->began.ms);
 }
 
-bool pace_is_ramping(const struct pace *pace, struct mono now) {
-    return pace_rate(pace, now) < pace->target;
+bool send_rate_is_ramping(const struct send_rate *pace, struct mono now) {
+    return send_rate_rate(pace, now) < pace->target;
 }
 
-uint32_t pace_room(struct pace *pace, struct mono now, uint32_t max) {
-    double rate = pace_rate(pace, now);
+uint32_t send_rate_room(struct send_rate *pace, struct mono now, uint32_t max) {
+    double rate = send_rate_rate(pace, now);
     if (rate <= 0)
         return max;
-    if (pace->due_ms < (double)(now.ms - PACE_SLACK_MS))
-        pace->due_ms = (double)(now.ms - PACE_SLACK_MS);
+    if (pace->due_ms < (double)(now.ms - SEND_RATE_SLACK_MS))
+        pace->due_ms = (double)(now.ms - SEND_RATE_SLACK_MS);
     double late_ms = (double)now.ms - pace->due_ms;
     if (late_ms < 0)
         return 0;
@@ -43,26 +45,26 @@ uint32_t pace_room(struct pace *pace, struct mono now, uint32_t max) {
     return room < max ? (uint32_t)room : max;
 }
 
-void pace_sent(struct pace *pace, struct mono now, uint32_t count) {
-    double rate = pace_rate(pace, now);
+void send_rate_sent(struct send_rate *pace, struct mono now, uint32_t count) {
+    double rate = send_rate_rate(pace, now);
     if (rate > 0)
         pace->due_ms += count * 1000 / rate;
 }
 
-struct mono pace_next(const struct pace *pace) {
+struct mono send_rate_next(const struct send_rate *pace) {
     int64_t whole = (int64_t)pace->due_ms;
     return (struct mono){(double)whole < pace->due_ms ? whole + 1 : whole};
 }
 
-double pace_estimate(double target, bool ramp, uint64_t count) {
+double send_rate_estimate(double target, bool ramp, uint64_t count) {
     assert(target >= 0);
     double left = (double)count, seconds = 0;
     if (target <= 0)
         return 0;
     double rate = rate_after(target, ramp, 0);
-    while (rate < target && left > rate * PACE_RAMP_STEP_MS / 1000) {
-        left -= rate * PACE_RAMP_STEP_MS / 1000;
-        seconds += (double)PACE_RAMP_STEP_MS / 1000;
+    while (rate < target && left > rate * SEND_RATE_RAMP_STEP_MS / 1000) {
+        left -= rate * SEND_RATE_RAMP_STEP_MS / 1000;
+        seconds += (double)SEND_RATE_RAMP_STEP_MS / 1000;
         rate = rate * 2 < target ? rate * 2 : target;
     }
     return seconds + left / rate;

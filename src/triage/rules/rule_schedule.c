@@ -1,4 +1,4 @@
-/* triage_course: the schedule of a triage rule (rule_schedule): its state machine, and its stored
+/* rule_schedule: the schedule of a triage rule (rule_schedule): its state machine, and its stored
  * form. */
 #include "triage/rules/rule_schedule.h"
 
@@ -12,14 +12,14 @@ enum { READ_ARENA_SIZE = 4096 };
 static const char *const stages[] = {
     [TRIAGE_WAITING] = "waiting", [TRIAGE_RUNNING] = "running", [TRIAGE_STOPPED] = "stopped"};
 
-const char *triage_course_stage_text(enum triage_stage stage) {
+const char *rule_schedule_stage_text(enum triage_stage stage) {
     assert(stage < TRIAGE_STAGE_COUNT);
     return stages[stage];
 }
 
 /* ---- transitions ---- */
 
-int64_t triage_course_wait_ms(const struct triage_rule *rule, uint32_t useless) {
+int64_t rule_schedule_wait_ms(const struct triage_rule *rule, uint32_t useless) {
     assert(rule->every_ms > 0);
     int64_t wait = rule->every_ms;
     for (uint32_t i = 0; i < useless && wait < rule->backoff_ms; i++)
@@ -27,13 +27,13 @@ int64_t triage_course_wait_ms(const struct triage_rule *rule, uint32_t useless) 
     return wait > rule->backoff_ms && rule->backoff_ms > rule->every_ms ? rule->backoff_ms : wait;
 }
 
-static void wait_on(struct triage_course *course, const struct triage_rule *rule, struct wall now) {
+static void wait_on(struct rule_schedule *course, const struct triage_rule *rule, struct wall now) {
     course->stage = TRIAGE_WAITING;
     course->replay[0] = '\0';
-    course->next_run_at.ms = now.ms + triage_course_wait_ms(rule, course->useless);
+    course->next_run_at.ms = now.ms + rule_schedule_wait_ms(rule, course->useless);
 }
 
-void triage_course_begin(struct triage_course *course, const struct triage_rule *rule,
+void rule_schedule_begin(struct rule_schedule *course, const struct triage_rule *rule,
                          struct wall now) {
     course->useless = 0;
     course->why[0] = '\0';
@@ -41,13 +41,13 @@ void triage_course_begin(struct triage_course *course, const struct triage_rule 
         wait_on(course, rule, now);
 }
 
-void triage_course_rest(struct triage_course *course, const struct triage_rule *rule,
+void rule_schedule_rest(struct rule_schedule *course, const struct triage_rule *rule,
                         struct wall now) {
     course->last_run_at = now;
     wait_on(course, rule, now);
 }
 
-void triage_course_resume(struct triage_course *course, struct wall now) {
+void rule_schedule_resume(struct rule_schedule *course, struct wall now) {
     course->stage = TRIAGE_WAITING;
     course->useless = 0;
     course->why[0] = '\0';
@@ -55,25 +55,25 @@ void triage_course_resume(struct triage_course *course, struct wall now) {
 }
 
 /* Why the run did not help; empty: it did. */
-static void why_useless(const struct triage_tally *tally, char why[TRIAGE_WHY_MAX]) {
+static void why_useless(const struct triage_counts *counter, char why[TRIAGE_WHY_MAX]) {
     why[0] = '\0';
-    if (tally->aborted)
-        snprintf(why, TRIAGE_WHY_MAX, "%.200s", tally->why[0] ? tally->why : "it aborted");
-    else if (tally->sent == 0 && tally->escalated == 0)
+    if (counter->aborted)
+        snprintf(why, TRIAGE_WHY_MAX, "%.200s", counter->why[0] ? counter->why : "it aborted");
+    else if (counter->sent == 0 && counter->escalated == 0)
         snprintf(why, TRIAGE_WHY_MAX, "none of its letters could be sent");
-    else if (tally->sent >= TRIAGE_JUDGED_LEAST && tally->failed * 2 > tally->sent)
+    else if (counter->sent >= TRIAGE_JUDGED_LEAST && counter->failed * 2 > counter->sent)
         snprintf(why, TRIAGE_WHY_MAX, "%llu of %llu letters are dead again",
-                 (unsigned long long)tally->failed, (unsigned long long)tally->sent);
+                 (unsigned long long)counter->failed, (unsigned long long)counter->sent);
 }
 
-void triage_course_judge(struct triage_course *course, const struct triage_rule *rule,
-                         const struct triage_tally *tally, struct wall now) {
-    assert(course->stage != TRIAGE_STOPPED && tally->fixed + tally->failed <= tally->sent);
+void rule_schedule_judge(struct rule_schedule *course, const struct triage_rule *rule,
+                         const struct triage_counts *counter, struct wall now) {
+    assert(course->stage != TRIAGE_STOPPED && counter->fixed + counter->failed <= counter->sent);
     char why[TRIAGE_WHY_MAX];
-    why_useless(tally, why);
-    course->fixed += tally->fixed;
-    course->failed += tally->failed;
-    course->escalated += tally->escalated;
+    why_useless(counter, why);
+    course->fixed += counter->fixed;
+    course->failed += counter->failed;
+    course->escalated += counter->escalated;
     course->useless = why[0] ? course->useless + 1 : 0;
     snprintf(course->why, sizeof course->why, "%s", why);
     wait_on(course, rule, now);
@@ -87,7 +87,7 @@ void triage_course_judge(struct triage_course *course, const struct triage_rule 
 
 /* ---- as JSON ---- */
 
-void triage_course_put(struct json_out *json, const struct triage_course *course) {
+void rule_schedule_put(struct json_out *json, const struct rule_schedule *course) {
     assert(course->stage < TRIAGE_STAGE_COUNT);
     json_member_text(json, "state", bytes_of(stages[course->stage]));
     json_member_text(json, "why", bytes_of(course->why));
@@ -111,13 +111,13 @@ void triage_course_put(struct json_out *json, const struct triage_course *course
 
 /* ---- reading ---- */
 
-struct reading {
+struct schedule_reading {
     struct json object;
     struct arena arena;
     char memory[READ_ARENA_SIZE];
 };
 
-static void read_text(struct reading *reading, const char *key, char *out, size_t size) {
+static void read_text(struct schedule_reading *reading, const char *key, char *out, size_t size) {
     struct json value;
     struct bytes text = BYTES_NONE;
     if (json_get(reading->object, key, &value))
@@ -125,7 +125,7 @@ static void read_text(struct reading *reading, const char *key, char *out, size_
     snprintf(out, size, "%.*s", BYTES_ARG(bytes_clip(text, size - 1)));
 }
 
-static struct wall read_time(struct reading *reading, const char *key) {
+static struct wall read_time(struct schedule_reading *reading, const char *key) {
     char text[INSTANT_TEXT_SIZE];
     struct wall at;
     read_text(reading, key, text, sizeof text);
@@ -140,7 +140,7 @@ static uint64_t number_of(struct json object, const char *key) {
                : 0;
 }
 
-static bool read_stage(struct reading *reading, enum triage_stage *out) {
+static bool read_stage(struct schedule_reading *reading, enum triage_stage *out) {
     char text[sizeof "stopped"];
     read_text(reading, "state", text, sizeof text);
     for (int i = 0; i < TRIAGE_STAGE_COUNT; i++)
@@ -151,10 +151,10 @@ static bool read_stage(struct reading *reading, enum triage_stage *out) {
     return false;
 }
 
-enum status triage_course_read(struct json object, struct triage_course *out, struct err *err) {
-    struct reading reading = {.object = object};
+enum status rule_schedule_read(struct json object, struct rule_schedule *out, struct err *err) {
+    struct schedule_reading reading = {.object = object};
     struct json letters;
-    *out = (struct triage_course){.stage = TRIAGE_WAITING};
+    *out = (struct rule_schedule){.stage = TRIAGE_WAITING};
     arena_init_fixed(&reading.arena, reading.memory, sizeof reading.memory);
     if (object.type != JSON_OBJECT || !read_stage(&reading, &out->stage))
         return err_set(err, STATUS_CORRUPT, "the stored state of the triage rule is damaged");

@@ -1,4 +1,4 @@
-/* triage_course: the schedule of a triage rule: its state, next run and counters. Pure, except for
+/* rule_schedule: the schedule of a triage rule: its state, next run and counters. Pure, except for
  * its stored form.
  *
  *               due, letters match               ended, it helped
@@ -17,7 +17,7 @@ enum { TRIAGE_WHY_MAX = 256 };
 
 enum triage_stage { TRIAGE_WAITING, TRIAGE_RUNNING, TRIAGE_STOPPED, TRIAGE_STAGE_COUNT };
 
-struct triage_course {
+struct rule_schedule {
     enum triage_stage stage;
     char why[TRIAGE_WHY_MAX]; /* why the last run did not help; or "" */
     struct wall last_run_at, next_run_at;
@@ -31,17 +31,17 @@ struct triage_course {
     uint64_t ticket_letters;
 };
 
-const char *triage_course_stage_text(enum triage_stage stage);
+const char *rule_schedule_stage_text(enum triage_stage stage);
 
 /* A new or changed rule: starts afresh. */
-void triage_course_begin(struct triage_course *course, const struct triage_rule *rule,
+void rule_schedule_begin(struct rule_schedule *course, const struct triage_rule *rule,
                          struct wall now);
 /* The run is complete. */
-void triage_course_rest(struct triage_course *course, const struct triage_rule *rule,
+void rule_schedule_rest(struct rule_schedule *course, const struct triage_rule *rule,
                         struct wall now);
 
 /* The result of a run. */
-struct triage_tally {
+struct triage_counts {
     uint64_t sent, fixed, failed, escalated;
     bool aborted;
     char why[TRIAGE_WHY_MAX]; /* aborted: why */
@@ -49,16 +49,16 @@ struct triage_tally {
 /* Ends a run: adds its result, then waits or stops. A run did not help if more than half of at
  * least TRIAGE_JUDGED_LEAST letters sent are dead again, if it could neither send nor escalate any,
  * or if it was aborted by its canary or by a person. */
-void triage_course_judge(struct triage_course *course, const struct triage_rule *rule,
-                         const struct triage_tally *tally, struct wall now);
+void rule_schedule_judge(struct rule_schedule *course, const struct triage_rule *rule,
+                         const struct triage_counts *counter, struct wall now);
 /* Resumes a stopped rule: it is due now. */
-void triage_course_resume(struct triage_course *course, struct wall now);
+void rule_schedule_resume(struct rule_schedule *course, struct wall now);
 /* The wait after `useless` consecutive runs that did not help. */
-int64_t triage_course_wait_ms(const struct triage_rule *rule, uint32_t useless);
+int64_t rule_schedule_wait_ms(const struct triage_rule *rule, uint32_t useless);
 
 /* Members "state", "why", "last_run_at" … */
-void triage_course_put(struct json_out *json, const struct triage_course *course);
+void rule_schedule_put(struct json_out *json, const struct rule_schedule *course);
 /* Reads the members. CORRUPT: damaged. */
-enum status triage_course_read(struct json object, struct triage_course *out, struct err *err);
+enum status rule_schedule_read(struct json object, struct rule_schedule *out, struct err *err);
 
 #endif

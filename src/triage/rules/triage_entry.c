@@ -97,7 +97,7 @@ static struct mono due_of(const struct triage_entry *entry, struct instant now) 
         return MONO_NEVER;
     if (entry->course.stage == TRIAGE_RUNNING)
         return mono_after(now.mono, TRIAGE_LOOK_MS);
-    int64_t longest = triage_course_wait_ms(entry->rule, entry->course.useless);
+    int64_t longest = rule_schedule_wait_ms(entry->rule, entry->course.useless);
     int64_t wait = entry->course.next_run_at.ms - now.wall.ms;
     return mono_after(now.mono, wait < 0 ? 0 : wait > longest ? longest : wait);
 }
@@ -110,7 +110,7 @@ void triage_entry_schedule(struct triage_entry *entry, struct instant now) {
     entry->ticket_until = mono_after(now.mono, TRIAGE_TICKET_MS);
 }
 
-void triage_entry_install(struct triage_entry *entry, const struct triage_course *next,
+void triage_entry_install(struct triage_entry *entry, const struct rule_schedule *next,
                           struct bytes under_way, struct instant now) {
     char *known = entry->wanted ? bytes_dup(bytes_of(entry->wanted)) : NULL;
     char *ids = under_way.ptr ? bytes_dup(under_way) : NULL;
@@ -136,7 +136,7 @@ struct bytes triage_entry_who(const struct triage_entry *entry, struct arena *ar
 /* ---- in the store ---- */
 
 struct store_keep triage_entry_keep(const struct triage_entry *entry,
-                                    const struct triage_course *next, struct bytes under_way,
+                                    const struct rule_schedule *next, struct bytes under_way,
                                     struct arena *arena) {
     assert(entry->wanted);
     struct buf text;
@@ -145,7 +145,7 @@ struct store_keep triage_entry_keep(const struct triage_entry *entry,
     json_open(&json, '{');
     json_key(&json, "rule");
     json_put_raw(&json, bytes_of(entry->wanted));
-    triage_course_put(&json, next);
+    rule_schedule_put(&json, next);
     if (under_way.ptr) {
         json_key(&json, "under_way");
         json_put_raw(&json, under_way);
@@ -162,10 +162,10 @@ struct store_keep triage_entry_keep(const struct triage_entry *entry,
 enum status triage_entry_load(struct triage_rules *rules, const struct letters_note *kept,
                               struct err *err) {
     struct json object, value;
-    struct triage_course course;
+    struct rule_schedule course;
     if (json_parse(kept->value, &object, err) != STATUS_OK)
         return STATUS_CORRUPT;
-    enum status status = triage_course_read(object, &course, err);
+    enum status status = rule_schedule_read(object, &course, err);
     if (status != STATUS_OK)
         return status;
     struct triage_entry *entry = entry_named(rules, kept->name);

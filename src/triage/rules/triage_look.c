@@ -21,7 +21,7 @@ struct look {
     struct triage_entry *entry;
     struct triage *triage;
     struct instant now;
-    struct triage_tally tally;
+    struct triage_counts counter;
     struct store_op *ops; /* escalations of letters whose compensation failed */
     size_t op_count;
     struct arena arena;
@@ -37,12 +37,12 @@ static enum status check_replay(struct look *look, bool *over) {
     *over = status == STATUS_NOT_FOUND || end.over;
     if (status == STATUS_NOT_FOUND) /* replays expire */
         return STATUS_OK;
-    look->tally = (struct triage_tally){.sent = replay_sent(&end.counts),
-                                        .fixed = end.counts.by[REPLAYED_RESOLVED],
-                                        .failed = end.counts.by[REPLAYED_FAILED],
-                                        .escalated = end.counts.by[REPLAYED_ESCALATED],
-                                        .aborted = end.aborted};
-    snprintf(look->tally.why, sizeof look->tally.why, "replay %s aborted: %.160s",
+    look->counter = (struct triage_counts){.sent = replay_sent(&end.counts),
+                                           .fixed = end.counts.by[REPLAYED_RESOLVED],
+                                           .failed = end.counts.by[REPLAYED_FAILED],
+                                           .escalated = end.counts.by[REPLAYED_ESCALATED],
+                                           .aborted = end.aborted};
+    snprintf(look->counter.why, sizeof look->counter.why, "replay %s aborted: %.160s",
              look->entry->course.replay, end.why);
     return status;
 }
@@ -63,13 +63,13 @@ static struct store_op escalate_op(const struct look *look, const struct message
 }
 
 static void count_compensation(struct look *look, const struct message *held) {
-    struct triage_tally *tally = &look->tally;
+    struct triage_counts *counter = &look->counter;
     bool failed = held->envelope.state == STATE_PENDING_REVIEW &&
                   held->envelope.escalated_at.ms == WALL_NEVER.ms;
-    tally->sent++;
-    tally->fixed += held->envelope.state == STATE_RESOLVED;
-    tally->failed += failed;
-    tally->escalated += failed;
+    counter->sent++;
+    counter->fixed += held->envelope.state == STATE_RESOLVED;
+    counter->failed += failed;
+    counter->escalated += failed;
     if (failed)
         look->ops[look->op_count++] = escalate_op(look, held);
 }
@@ -110,12 +110,12 @@ static enum status check_run(struct look *look, bool *over) {
 
 /* ---- the end of a run ---- */
 
-static struct store_op stop_op(struct look *look, const struct triage_course *next) {
+static struct store_op stop_op(struct look *look, const struct rule_schedule *next) {
     struct buf after;
     buf_init_heap(&after, AFTER_MAX);
     struct json_out json = json_out(&after);
     json_open(&json, '{');
-    triage_course_put(&json, next);
+    rule_schedule_put(&json, next);
     json_close(&json, '}');
     struct audit_entry entry = {.who = triage_entry_who(look->entry, &look->arena),
                                 .what = "triage.stop",
@@ -142,8 +142,8 @@ static struct store_op escalated_op(struct look *look) {
 }
 
 static enum status end(struct look *look) {
-    struct triage_course next = look->entry->course;
-    triage_course_judge(&next, look->entry->rule, &look->tally, look->now.wall);
+    struct rule_schedule next = look->entry->course;
+    rule_schedule_judge(&next, look->entry->rule, &look->counter, look->now.wall);
     if (!look->ops)
         look->ops = memory_array(OPS_BESIDE, sizeof *look->ops);
     struct store_op *ops = look->ops;

@@ -190,8 +190,8 @@ static void put_keys_in_order(struct triage_picked *picked) {
 }
 
 static size_t limit_of(const struct triage_rule *rule) {
-    bool few = rule->action == TRIAGE_COMPENSATE && rule->limit > RULING_COMPENSATIONS_MAX;
-    return few ? RULING_COMPENSATIONS_MAX : rule->limit;
+    bool few = rule->action == TRIAGE_COMPENSATE && rule->limit > DECISION_COMPENSATIONS_MAX;
+    return few ? DECISION_COMPENSATIONS_MAX : rule->limit;
 }
 
 enum status triage_pick(const struct triage_pick *pick, struct arena *arena,

@@ -144,7 +144,7 @@ enum status triage_rules_recover(struct triage_rules *rules, struct err *err) {
 /* ---- one step ---- */
 
 /* Commits a schedule by itself. */
-static void commit_schedule(struct triage_entry *entry, const struct triage_course *next,
+static void commit_schedule(struct triage_entry *entry, const struct rule_schedule *next,
                             struct instant now) {
     assert(entry->busy && entry->rule);
     struct arena arena;
@@ -168,14 +168,14 @@ static bool is_known(const struct triage_entry *entry) {
 }
 
 static void begin(struct triage_entry *entry, struct instant now) {
-    struct triage_course next = entry->course;
-    triage_course_begin(&next, entry->rule, now.wall);
+    struct rule_schedule next = entry->course;
+    rule_schedule_begin(&next, entry->rule, now.wall);
     commit_schedule(entry, &next, now);
 }
 
 /* The receivers were notified, or the alerts have the notice in their outbox. */
 static void close_ticket(struct triage_entry *entry, struct instant now) {
-    struct triage_course next = entry->course;
+    struct rule_schedule next = entry->course;
     next.ticket[0] = '\0';
     next.ticket_letters = 0;
     commit_schedule(entry, &next, now);
@@ -231,10 +231,10 @@ static enum status resume(struct triage_entry *entry, struct bytes who, struct b
     assert(entry->busy && entry->course.stage == TRIAGE_STOPPED);
     struct triage *triage = entry->rules->options.triage;
     struct instant now = triage_now(triage);
-    struct triage_course next = entry->course;
+    struct rule_schedule next = entry->course;
     struct arena arena;
     arena_init_heap(&arena, RULES_ARENA_CHUNK);
-    triage_course_resume(&next, now.wall);
+    rule_schedule_resume(&next, now.wall);
     struct audit_entry audit = {.who = who,
                                 .what = "triage.resume",
                                 .why = why,

@@ -3,7 +3,7 @@
  *
  * An action and the rule's new schedule are one commit, so that after a crash no run is repeated or
  * lost. A rule's replay is an ordinary replay, whose end the rule awaits; rules that do not help
- * stop themselves (triage_course.h).
+ * stop themselves (rule_schedule.h).
  *
  * triage_rules_step does what is due and may wait for the store; tests call it directly.
  * triage_rules_run calls it on a thread of its own. The other functions may be called from any

@@ -34,7 +34,7 @@ struct triage_entry {
     struct triage_dlq place;
     char *wanted; /* the rule as JSON; NULL without a rule */
     char *known;  /* the rule that the stored schedule is for; NULL: none stored yet */
-    struct triage_course course;
+    struct rule_schedule course;
     char *under_way; /* RUNNING, compensate: JSON array of letter ids; otherwise NULL */
     struct mono due;
     char told[UUID_TEXT_SIZE]; /* the ticket to which `ticket_until` belongs */
@@ -67,10 +67,10 @@ bool triage_entry_claim(struct triage_entry *entry); /* false: it is claimed alr
 void triage_entry_release(struct triage_entry *entry);
 /* The stored form of `next`; in the arena. `under_way` may be BYTES_NONE. */
 struct store_keep triage_entry_keep(const struct triage_entry *entry,
-                                    const struct triage_course *next, struct bytes under_way,
+                                    const struct rule_schedule *next, struct bytes under_way,
                                     struct arena *arena);
 /* Takes over `next`, which is durable (or only changes `why`). */
-void triage_entry_install(struct triage_entry *entry, const struct triage_course *next,
+void triage_entry_install(struct triage_entry *entry, const struct rule_schedule *next,
                           struct bytes under_way, struct instant now);
 /* "triage:orders.dlq[0]", in the arena */
 struct bytes triage_entry_who(const struct triage_entry *entry, struct arena *arena);

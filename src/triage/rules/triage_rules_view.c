@@ -10,7 +10,7 @@ static void put_entry(struct json_out *json, const struct triage_entry *entry) {
     json_key(json, "rule");
     json_put_str(json, entry->label);
     triage_rule_put(json, entry->rule);
-    triage_course_put(json, &entry->course);
+    rule_schedule_put(json, &entry->course);
     json_close(json, '}');
 }
 
@@ -32,7 +32,7 @@ void triage_rules_put(struct triage_rules *rules, struct bytes dlq, struct json_
 }
 
 static void add(struct triage_rules_totals *totals, const struct triage_entry *entry) {
-    const struct triage_course *course = &entry->course;
+    const struct rule_schedule *course = &entry->course;
     for (int i = 0; i < TRIAGE_ACTION_COUNT; i++)
         totals->letters[i] += course->letters[i];
     totals->fixed += course->fixed;

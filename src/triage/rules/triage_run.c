@@ -26,7 +26,7 @@ struct run {
     struct triage_entry *entry;
     const struct triage_rules_options *options;
     struct instant now;
-    struct triage_course next; /* the new schedule, once it is durable */
+    struct rule_schedule next; /* the new schedule, once it is durable */
     struct triage_picked picked;
     struct bytes who, why, filter;
     struct bytes under_way;
@@ -134,26 +134,27 @@ static enum status replay(struct run *run) {
     return replays_start(run->options->replays, &order, id, run->err);
 }
 
-static enum status decide(struct run *run, enum ruling_kind kind) {
-    struct ruling ruling = {.kind = kind,
-                            .who = run->who,
-                            .why = run->why,
-                            .note = note_of(run),
-                            .ticket = bytes_of(kind == RULING_ESCALATE ? run->next.ticket : ""),
-                            .compensates = run->options->compensates,
-                            .arg = run->options->arg};
-    struct ruling_result result;
+static enum status decide(struct run *run, enum decision_kind kind) {
+    struct letter_decision ruling = {
+        .kind = kind,
+        .who = run->who,
+        .why = run->why,
+        .note = note_of(run),
+        .ticket = bytes_of(kind == DECISION_ESCALATE ? run->next.ticket : ""),
+        .compensates = run->options->compensates,
+        .arg = run->options->arg};
+    struct decision_result result;
     enum status status = choose(run, &ruling.selection);
     if (status != STATUS_OK)
         return status;
-    status = ruling_many(run->options->triage, &ruling, &run->arena, &result, run->err);
+    status = decision_many(run->options->triage, &ruling, &run->arena, &result, run->err);
     if (status == STATUS_OK && result.changed + result.busy == 0)
         return err_set(run->err, STATUS_CONFLICT, "its letters were changed meanwhile");
     return status;
 }
 
 static enum status discard(struct run *run) {
-    return decide(run, RULING_DISCARD);
+    return decide(run, DECISION_DISCARD);
 }
 
 static enum status escalate(struct run *run) {
@@ -161,13 +162,13 @@ static enum status escalate(struct run *run) {
     if (!run->next.ticket[0])
         triage_new_id(run->options->triage, run->now.wall, run->next.ticket);
     run->next.ticket_letters += run->picked.count;
-    return decide(run, RULING_ESCALATE);
+    return decide(run, DECISION_ESCALATE);
 }
 
 static enum status compensate(struct run *run) {
     set_running(run);
     run->under_way = ids_json(run);
-    return decide(run, RULING_COMPENSATE);
+    return decide(run, DECISION_COMPENSATE);
 }
 
 static struct store_op forget_op(struct run *run, const struct message *held) {
@@ -257,7 +258,7 @@ static enum status act(struct run *run) {
 
 /* After an error: retries soon; nothing has changed except `why`. */
 static void postpone(struct run *run) {
-    struct triage_course course = run->entry->course;
+    struct rule_schedule course = run->entry->course;
     if (strncmp(course.why, run->err->text, WHY_SHOWN_MAX) != 0)
         log_error("triage rule %s: %s", run->entry->label, run->err->text);
     snprintf(course.why, sizeof course.why, "%.*s", WHY_SHOWN_MAX, run->err->text);
@@ -276,7 +277,7 @@ void triage_run(struct triage_entry *entry, struct instant now) {
     arena_init_heap(&run.arena, RUN_ARENA_CHUNK);
     if (run.next.useless == 0)
         run.next.why[0] = '\0';
-    triage_course_rest(&run.next, entry->rule, now.wall);
+    rule_schedule_rest(&run.next, entry->rule, now.wall);
     enum status status = pick(&run);
     if (status == STATUS_OK && run.picked.count > 0)
         status = act(&run);

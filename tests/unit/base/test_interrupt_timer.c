@@ -12,14 +12,14 @@ enum { OFTEN_MS = 1, NEVER_MS = 3600 * 1000 };
 
 static void *read_nothing(void *arg) {
     bool *left = arg;
-    struct nudge nudge;
+    struct interrupt_timer nudge;
     int ends[2];
     char byte;
     if (pipe(ends) != 0)
         return NULL;
-    nudge_begin(&nudge, OFTEN_MS);
+    interrupt_timer_begin(&nudge, OFTEN_MS);
     *left = read(ends[0], &byte, 1) == -1 && errno == EINTR;
-    *left &= nudge_end(&nudge);
+    *left &= interrupt_timer_end(&nudge);
     close(ends[0]);
     close(ends[1]);
     return NULL;
@@ -43,19 +43,19 @@ static void so_it_is_by_a_thread_that_gets_no_signals(void **state) {
 
 static void who_is_in_time_is_not_nudged(void **state) {
     (void)state;
-    struct nudge nudge;
-    nudge_begin(&nudge, NEVER_MS);
-    assert_false(nudge_end(&nudge));
+    struct interrupt_timer nudge;
+    interrupt_timer_begin(&nudge, NEVER_MS);
+    assert_false(interrupt_timer_end(&nudge));
 }
 
 static void the_signals_are_as_they_were(void **state) {
     (void)state;
-    struct nudge nudge;
+    struct interrupt_timer nudge;
     sigset_t all, before, now;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    nudge_begin(&nudge, NEVER_MS);
-    nudge_end(&nudge);
+    interrupt_timer_begin(&nudge, NEVER_MS);
+    interrupt_timer_end(&nudge);
     pthread_sigmask(SIG_SETMASK, &before, &now);
     for (int at = SIGRTMIN; at <= SIGRTMAX; at++)
         assert_int_equal(sigismember(&now, at), 1);
@@ -73,24 +73,24 @@ static size_t threads_now(void) {
 
 static void no_thread_is_needed(void **state) {
     (void)state;
-    struct nudge nudge;
+    struct interrupt_timer nudge;
     size_t before = threads_now();
-    nudge_begin(&nudge, NEVER_MS);
+    interrupt_timer_begin(&nudge, NEVER_MS);
     assert_int_equal(threads_now(), before);
-    nudge_end(&nudge);
+    interrupt_timer_end(&nudge);
 }
 
 static void without_a_timer_nobody_is_nudged(void **state) {
     (void)state;
-    struct nudge nudge;
+    struct interrupt_timer nudge;
     struct rlimit before, none;
     getrlimit(RLIMIT_SIGPENDING, &before);
     none = (struct rlimit){0, before.rlim_max};
     setrlimit(RLIMIT_SIGPENDING, &none);
-    nudge_begin(&nudge, OFTEN_MS);
+    interrupt_timer_begin(&nudge, OFTEN_MS);
     setrlimit(RLIMIT_SIGPENDING, &before);
     assert_false(nudge.armed);
-    assert_false(nudge_end(&nudge));
+    assert_false(interrupt_timer_end(&nudge));
 }
 
 int main(void) {

@@ -8,22 +8,22 @@ static struct mono at(int64_t ms) {
 
 static void trouble_that_lasts_is_told_at_once_and_then_seldom(void **state) {
     (void)state;
-    struct complaint complaint = {0};
-    assert_true(complaint_is_due(&complaint, at(7)));
-    for (int64_t ms = 1007; ms < 7 + COMPLAINT_AGAIN_MS; ms += 1000)
-        assert_false(complaint_is_due(&complaint, at(ms)));
-    assert_true(complaint_is_due(&complaint, at(7 + COMPLAINT_AGAIN_MS)));
-    assert_false(complaint_is_due(&complaint, at(8 + COMPLAINT_AGAIN_MS)));
+    struct log_throttle complaint = {0};
+    assert_true(log_throttle_is_due(&complaint, at(7)));
+    for (int64_t ms = 1007; ms < 7 + LOG_THROTTLE_AGAIN_MS; ms += 1000)
+        assert_false(log_throttle_is_due(&complaint, at(ms)));
+    assert_true(log_throttle_is_due(&complaint, at(7 + LOG_THROTTLE_AGAIN_MS)));
+    assert_false(log_throttle_is_due(&complaint, at(8 + LOG_THROTTLE_AGAIN_MS)));
 }
 
 static void its_end_is_told_once_and_what_follows_is_new(void **state) {
     (void)state;
-    struct complaint complaint = {0};
-    assert_false(complaint_ends(&complaint));
-    assert_true(complaint_is_due(&complaint, at(7)));
-    assert_true(complaint_ends(&complaint));
-    assert_false(complaint_ends(&complaint));
-    assert_true(complaint_is_due(&complaint, at(8)));
+    struct log_throttle complaint = {0};
+    assert_false(log_throttle_ends(&complaint));
+    assert_true(log_throttle_is_due(&complaint, at(7)));
+    assert_true(log_throttle_ends(&complaint));
+    assert_false(log_throttle_ends(&complaint));
+    assert_true(log_throttle_is_due(&complaint, at(8)));
 }
 
 int main(void) {

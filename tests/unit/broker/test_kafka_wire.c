@@ -47,7 +47,7 @@ static void close_cluster(struct cluster *cluster) {
 
 struct delivery {
     struct sink_item item;
-    struct mailbox *bell;
+    struct mailbox *wakeup;
     struct err err;
     _Atomic bool answered;
 };
@@ -56,18 +56,18 @@ static void on_done(struct sink_item *item, enum status status, const struct err
     struct delivery *delivery = (struct delivery *)(void *)item;
     delivery->err = err ? *err : (struct err){status, ""};
     delivery->answered = true;
-    mailbox_ring(delivery->bell);
+    mailbox_ring(delivery->wakeup);
 }
 
 static void publish(struct sink *sink, struct delivery *delivery) {
-    struct mailbox bell;
-    mailbox_init(&bell);
-    delivery->bell = &bell;
+    struct mailbox wakeup;
+    mailbox_init(&wakeup);
+    delivery->wakeup = &wakeup;
     delivery->item.done = on_done;
     sink->vtable->publish(sink, &delivery->item);
     while (!delivery->answered)
-        mailbox_wait(&bell, MONO_NEVER);
-    mailbox_free(&bell);
+        mailbox_wait(&wakeup, MONO_NEVER);
+    mailbox_free(&wakeup);
 }
 
 static struct sink *new_sink(const struct cluster *cluster) {
@@ -85,7 +85,7 @@ static void on_ready(void *arg) {
 
 struct consumer {
     struct broker *broker;
-    struct mailbox bell;
+    struct mailbox wakeup;
 };
 
 static void open_consumer(struct consumer *consumer, const char *url) {
@@ -94,21 +94,21 @@ static void open_consumer(struct consumer *consumer, const char *url) {
                                      .instance = BYTES("test"),
                                      .clock = &machine,
                                      .seed = 1};
-    mailbox_init(&consumer->bell);
+    mailbox_init(&consumer->wakeup);
     assert_int_equal(kafka_source_check(options.url, NULL), STATUS_OK);
     consumer->broker = kafka_source_new(&options);
-    consumer->broker->vtable->listen(consumer->broker, on_ready, &consumer->bell);
+    consumer->broker->vtable->listen(consumer->broker, on_ready, &consumer->wakeup);
 }
 
 static void close_consumer(struct consumer *consumer) {
     consumer->broker->vtable->free(consumer->broker);
-    mailbox_free(&consumer->bell);
+    mailbox_free(&consumer->wakeup);
 }
 
 static struct message *await_message(struct consumer *consumer) {
     struct message *held;
     while (consumer->broker->vtable->receive(consumer->broker, machine_now(NULL), &held, 1) == 0)
-        mailbox_wait(&consumer->bell, MONO_NEVER);
+        mailbox_wait(&consumer->wakeup, MONO_NEVER);
     return held;
 }
 

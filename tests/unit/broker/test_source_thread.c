@@ -1,4 +1,4 @@
-/* A source thread without a server: each turn is counted, and sleeps until the bell rings. */
+/* A source thread without a server: each turn is counted, and sleeps until the wakeup rings. */
 #include "test.h"
 
 #include <semaphore.h>
@@ -15,7 +15,7 @@ static int ends;
 static void turn(struct broker *broker) {
     assert_ptr_equal(broker, &thread.broker);
     sem_post(&turned);
-    bell_wait(&thread.bell, -1, SLEEP_MS);
+    wakeup_wait(&thread.wakeup, -1, SLEEP_MS);
 }
 
 static void end(struct broker *broker) {

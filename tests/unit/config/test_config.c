@@ -417,7 +417,7 @@ static void a_file_is_read_from_its_folder(void **state) {
     struct config *config;
     struct buf mistakes;
     buf_init_heap(&mistakes, 1 << 16);
-    assert_int_equal(folder_make("/tmp", "impound-config", dir, sizeof dir, NULL), STATUS_OK);
+    assert_int_equal(tempdir_make("/tmp", "impound-config", dir, sizeof dir, NULL), STATUS_OK);
     snprintf(path, sizeof path, "%s/impound.yaml", dir);
     snprintf(store, sizeof store, "%s/data/i.db", dir);
     assert_int_equal(config_load(path, &config, &mistakes), STATUS_NOT_FOUND);
@@ -430,7 +430,7 @@ static void a_file_is_read_from_its_folder(void **state) {
     assert_int_equal(mistakes.len, 0);
     assert_bytes(config->store_path, store);
     config_free(config);
-    folder_remove(dir);
+    tempdir_remove(dir);
     buf_free(&mistakes);
 }
 

@@ -14,7 +14,7 @@ static char folder[64], path[96], copy_path[96];
 
 static int make_folder(void **state) {
     (void)state;
-    if (folder_make("/tmp", "impound-recorder", folder, sizeof folder, NULL))
+    if (tempdir_make("/tmp", "impound-recorder", folder, sizeof folder, NULL))
         return -1;
     snprintf(path, sizeof path, "%s/flights", folder);
     snprintf(copy_path, sizeof copy_path, "%s/copy", folder);
@@ -23,7 +23,7 @@ static int make_folder(void **state) {
 
 static int remove_folder(void **state) {
     (void)state;
-    folder_remove(folder);
+    tempdir_remove(folder);
     return 0;
 }
 

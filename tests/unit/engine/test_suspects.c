@@ -10,7 +10,7 @@ static char folder[64], path[96];
 
 static int make_folder(void **state) {
     (void)state;
-    if (folder_make("/tmp", "impound-suspects", folder, sizeof folder, NULL))
+    if (tempdir_make("/tmp", "impound-suspects", folder, sizeof folder, NULL))
         return -1;
     snprintf(path, sizeof path, "%s/flights", folder);
     return 0;
@@ -18,7 +18,7 @@ static int make_folder(void **state) {
 
 static int remove_folder(void **state) {
     (void)state;
-    folder_remove(folder);
+    tempdir_remove(folder);
     return 0;
 }
 

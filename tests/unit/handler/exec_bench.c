@@ -6,7 +6,7 @@
 int exec_bench_set_up(void **state) {
     struct exec_bench *bench = memory_new(sizeof *bench);
     bench->pool = exec_pool_new(&caller_clock);
-    assert_int_equal(folder_make("/tmp", "impound-exec", bench->dir, sizeof bench->dir, NULL),
+    assert_int_equal(tempdir_make("/tmp", "impound-exec", bench->dir, sizeof bench->dir, NULL),
                      STATUS_OK);
     *state = bench;
     return 0;
@@ -15,7 +15,7 @@ int exec_bench_set_up(void **state) {
 int exec_bench_tear_down(void **state) {
     struct exec_bench *bench = *state;
     exec_pool_free(bench->pool);
-    folder_remove(bench->dir);
+    tempdir_remove(bench->dir);
     free(bench);
     return 0;
 }

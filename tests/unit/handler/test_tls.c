@@ -22,7 +22,7 @@ struct bench {
 static int set_up(void **state) {
     struct bench *bench = memory_new(sizeof *bench);
     bench->pool = http_pool_new(&caller_clock, BYTES("1.2.3"));
-    assert_int_equal(folder_make("/tmp", "impound-tls", bench->dir, sizeof bench->dir, NULL),
+    assert_int_equal(tempdir_make("/tmp", "impound-tls", bench->dir, sizeof bench->dir, NULL),
                      STATUS_OK);
     snprintf(bench->ca_file, sizeof bench->ca_file, "%s/cert.pem", bench->dir);
     *state = bench;
@@ -36,7 +36,7 @@ static int tear_down(void **state) {
         kill(bench->server, SIGTERM);
         waitpid(bench->server, NULL, 0);
     }
-    folder_remove(bench->dir);
+    tempdir_remove(bench->dir);
     free(bench);
     return 0;
 }

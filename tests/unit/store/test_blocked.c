@@ -43,7 +43,7 @@ struct ward {
 static void ward_open(struct ward *ward) {
     char path[128];
     struct err err = {0};
-    assert_int_equal(folder_make("/tmp", "impound-blocked", ward->dir, sizeof ward->dir, NULL),
+    assert_int_equal(tempdir_make("/tmp", "impound-blocked", ward->dir, sizeof ward->dir, NULL),
                      STATUS_OK);
     snprintf(path, sizeof path, "%s/impound.db", ward->dir);
     slow_vtable = *disk_posix.vtable;
@@ -58,7 +58,7 @@ static void ward_open(struct ward *ward) {
 
 static void ward_close(struct ward *ward) {
     ward->store->vtable->close(ward->store);
-    folder_remove(ward->dir);
+    tempdir_remove(ward->dir);
 }
 
 /* ---- commits ---- */

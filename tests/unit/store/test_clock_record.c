@@ -79,7 +79,7 @@ static struct instant read_clock(struct clock *clock) {
 static void a_leap_is_known_to_every_later_start(void **state) {
     (void)state;
     char dir[64], store[96], folder[112], record[128];
-    assert_int_equal(folder_make("/tmp", "impound-clock", dir, sizeof dir, NULL), STATUS_OK);
+    assert_int_equal(tempdir_make("/tmp", "impound-clock", dir, sizeof dir, NULL), STATUS_OK);
     snprintf(store, sizeof store, "%s/impound.db", dir);
     snprintf(folder, sizeof folder, "%s.d", store);
     snprintf(record, sizeof record, "%s/clock", folder);
@@ -104,7 +104,7 @@ static void a_leap_is_known_to_every_later_start(void **state) {
     wall_ms = start_ms + 9ll * DAY_MS;
     clock_record_load(store, &clock);
     assert_int_equal(clock.ahead_ms, 0);
-    folder_remove(dir);
+    tempdir_remove(dir);
 }
 
 int main(void) {

@@ -22,7 +22,7 @@ static struct world {
 
 static void open_world(const char *where) {
     world = (struct world){.pages = memory_pages(BYTES_MAX)};
-    assert_int_equal(folder_make(where, "impound-disk", world.dir, sizeof world.dir, NULL),
+    assert_int_equal(tempdir_make(where, "impound-disk", world.dir, sizeof world.dir, NULL),
                      STATUS_OK);
     snprintf(world.path, sizeof world.path, "%s/file", world.dir);
     assert_int_equal(disk->vtable->open(disk, world.path, 1, &world.file), 0);
@@ -30,7 +30,7 @@ static void open_world(const char *where) {
 
 static void close_world(void) {
     disk->vtable->close(disk, world.file);
-    folder_remove(world.dir);
+    tempdir_remove(world.dir);
     free(world.pages);
 }
 

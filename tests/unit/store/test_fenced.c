@@ -55,7 +55,7 @@ static int setup(void **state) {
     static struct node node;
     node = (struct node){.medium = journal_medium_new()};
     orders_epoch = 1;
-    assert_int_equal(folder_make("/tmp", "impound-fenced", node.dir, sizeof node.dir, NULL),
+    assert_int_equal(tempdir_make("/tmp", "impound-fenced", node.dir, sizeof node.dir, NULL),
                      STATUS_OK);
     open_store(&node);
     *state = &node;
@@ -66,7 +66,7 @@ static int teardown(void **state) {
     struct node *node = *state;
     node->store->vtable->close(node->store);
     journal_medium_free(node->medium);
-    folder_remove(node->dir);
+    tempdir_remove(node->dir);
     return 0;
 }
 

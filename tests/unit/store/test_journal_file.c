@@ -26,7 +26,7 @@ static struct place *place_new(struct sim_disk *sim) {
         sim_disk_port(sim)->vtable->make_dir(sim_disk_port(sim), strcpy(place->root, "/sim"));
     else
         assert_int_equal(
-            folder_make("/tmp", "impound-journal", place->root, sizeof place->root, NULL),
+            tempdir_make("/tmp", "impound-journal", place->root, sizeof place->root, NULL),
             STATUS_OK);
     snprintf(place->dir, sizeof place->dir, "%s/db.d", place->root);
     journal_world_init(&place->world, sim ? sim_disk_port(sim) : &disk_posix, place->dir);
@@ -49,7 +49,7 @@ static int leave(void **state) {
     if (place->sim)
         sim_disk_free(place->sim);
     else
-        folder_remove(place->root);
+        tempdir_remove(place->root);
     free(place);
     return 0;
 }

@@ -85,7 +85,7 @@ static int start(void **state) {
     test_clock.now = read_clock;
     memset(body, 'x', LARGE);
     memset(other_body, 'y', LARGE);
-    assert_int_equal(folder_make("/tmp", "impound-large", dir, sizeof dir, NULL), STATUS_OK);
+    assert_int_equal(tempdir_make("/tmp", "impound-large", dir, sizeof dir, NULL), STATUS_OK);
     snprintf(path, sizeof path, "%s/impound.db", dir);
     snprintf(file_path, sizeof file_path, "%s.large/%s", path, letter_id);
     options = (struct sqlite_store_options){
@@ -95,7 +95,7 @@ static int start(void **state) {
 
 static int end(void **state) {
     (void)state;
-    folder_remove(dir);
+    tempdir_remove(dir);
     return 0;
 }
 

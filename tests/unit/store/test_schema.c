@@ -97,7 +97,7 @@ static void check(struct store *store) {
 
 static void open_old_file(const char *old_schema) {
     char dir[64], path[96];
-    assert_int_equal(folder_make("/tmp", "impound-schema", dir, sizeof dir, NULL), STATUS_OK);
+    assert_int_equal(tempdir_make("/tmp", "impound-schema", dir, sizeof dir, NULL), STATUS_OK);
     snprintf(path, sizeof path, "%s/impound.db", dir);
     write_old_file(old_schema, path);
     struct clock clock = {.now = read_clock};
@@ -115,7 +115,7 @@ static void open_old_file(const char *old_schema) {
             fail_msg("%s", buf_cstr(&report));
     }
     buf_free(&report);
-    folder_remove(dir);
+    tempdir_remove(dir);
 }
 
 static void a_file_of_an_earlier_version_is_opened_with_all_it_holds(void **state) {

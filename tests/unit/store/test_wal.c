@@ -16,7 +16,7 @@ static struct wal *wal;
 static int start(void **state) {
     (void)state;
     struct err err;
-    assert_int_equal(folder_make("/tmp", "impound-wal", dir, sizeof dir, &err), STATUS_OK);
+    assert_int_equal(tempdir_make("/tmp", "impound-wal", dir, sizeof dir, &err), STATUS_OK);
     snprintf(path, sizeof path, "%s/impound.db", dir);
     struct database_options options = {.path = path};
     assert_int_equal(database_open(&options, &fold_db, &err), STATUS_OK);
@@ -28,7 +28,7 @@ static int end(void **state) {
     (void)state;
     database_close(&fold_db);
     wal_close(wal);
-    folder_remove(dir);
+    tempdir_remove(dir);
     return 0;
 }
 

@@ -76,7 +76,7 @@ static void goes_or_stays(const struct convention *row, const char *header, bool
     arena_init_fixed(&arena, memory, sizeof memory);
     snprintf(context, sizeof context, "{\"adopted\":{\"convention\":\"%s\"}}", row->name);
     struct envelope envelope = {.headers = &one, .header_count = 1, .context = bytes_of(context)};
-    if (strip_headers(&envelope, &arena, &left) != stays)
+    if (scrub_headers(&envelope, &arena, &left) != stays)
         fail_msg("%s: %s %s", row->name, header, stays ? "is stripped" : "stays");
 }
 

@@ -78,8 +78,8 @@ static int end(void **state) {
     return 0;
 }
 
-static struct ruling ruling_of(enum ruling_kind kind, const char *reason) {
-    struct ruling ruling = {.kind = kind, .who = BYTES("ada"), .why = BYTES("because")};
+static struct letter_decision ruling_of(enum decision_kind kind, const char *reason) {
+    struct letter_decision ruling = {.kind = kind, .who = BYTES("ada"), .why = BYTES("because")};
     selection_init(&ruling.selection);
     ruling.selection.all = reason == NULL;
     if (reason)
@@ -109,11 +109,11 @@ static void assert_audit_has(const char *part) {
 
 static void many_letters_are_one_entry_with_their_number(void **state) {
     (void)state;
-    struct ruling_result result;
+    struct decision_result result;
     for (unsigned i = 0; i < LETTERS; i++)
         put_letter(i, STATE_PENDING_REVIEW);
-    struct ruling ruling = ruling_of(RULING_DISCARD, "odd");
-    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    struct letter_decision ruling = ruling_of(DECISION_DISCARD, "odd");
+    assert_int_equal(decision_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
     assert_int_equal(result.changed, LETTERS / 2);
     assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), LETTERS / 2);
     assert_int_equal(audit_entries(), 1);
@@ -122,12 +122,12 @@ static void many_letters_are_one_entry_with_their_number(void **state) {
 
 static void a_dry_run_counts_alike_and_leaves_no_trace(void **state) {
     (void)state;
-    struct ruling_result result;
+    struct decision_result result;
     for (unsigned i = 0; i < 10; i++)
         put_letter(i, STATE_PENDING_REVIEW);
-    struct ruling ruling = ruling_of(RULING_RESOLVE, NULL);
+    struct letter_decision ruling = ruling_of(DECISION_RESOLVE, NULL);
     ruling.dry_run = true;
-    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    assert_int_equal(decision_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
     assert_int_equal(result.changed, 10);
     assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), 10);
     assert_int_equal(audit_entries(), 0);
@@ -135,19 +135,19 @@ static void a_dry_run_counts_alike_and_leaves_no_trace(void **state) {
 
 static void nobody_decides_about_what_its_broker_has(void **state) {
     (void)state;
-    struct ruling_result result;
+    struct decision_result result;
     struct message *held = NULL;
     read_only = true;
     put_letter(1, STATE_PENDING_REVIEW);
     read_only = false;
-    struct ruling ruling = ruling_of(RULING_RESOLVE, NULL);
-    assert_int_equal(ruling_one(&triage, &ruling, BYTES_NONE, BYTES("l-1"), &held, &err),
+    struct letter_decision ruling = ruling_of(DECISION_RESOLVE, NULL);
+    assert_int_equal(decision_one(&triage, &ruling, BYTES_NONE, BYTES("l-1"), &held, &err),
                      STATUS_CONFLICT);
     assert_non_null(strstr(err.text, "mode: take for \"legacy\""));
-    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_CONFLICT);
+    assert_int_equal(decision_many(&triage, &ruling, &arena, &result, &err), STATUS_CONFLICT);
     assert_non_null(strstr(err.text, "read-only"));
     put_letter(2, STATE_PENDING_REVIEW);
-    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    assert_int_equal(decision_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
     assert_int_equal(result.changed, 1);
     assert_int_equal(result.walked.read_only, 1);
     assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), 1);
@@ -163,30 +163,30 @@ static bool compensates_any(void *arg, struct bytes queue) {
 /* Letters are visited newest first: the damaged one comes after the one that is compensated. */
 static void a_letter_with_a_damaged_body_is_not_compensated(void **state) {
     (void)state;
-    struct ruling_result result;
+    struct decision_result result;
     body_damaged = true;
     put_letter(0, STATE_PENDING_REVIEW);
     body_damaged = false;
     put_letter(1, STATE_PENDING_REVIEW);
-    struct ruling ruling = ruling_of(RULING_COMPENSATE, NULL);
+    struct letter_decision ruling = ruling_of(DECISION_COMPENSATE, NULL);
     ruling.compensates = compensates_any;
-    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    assert_int_equal(decision_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
     assert_int_equal(result.matched, 2);
     assert_int_equal(result.changed, 1);
 }
 
 static void what_is_being_replayed_is_left_alone(void **state) {
     (void)state;
-    struct ruling_result result;
+    struct decision_result result;
     struct message *held = NULL;
     put_letter(1, STATE_PENDING_REVIEW);
     put_letter(2, STATE_REPLAYING);
-    struct ruling ruling = ruling_of(RULING_RESOLVE, NULL);
-    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    struct letter_decision ruling = ruling_of(DECISION_RESOLVE, NULL);
+    assert_int_equal(decision_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
     assert_int_equal(result.matched, 2);
     assert_int_equal(result.changed, 1);
     assert_int_equal(result.busy, 1);
-    assert_int_equal(ruling_one(&triage, &ruling, BYTES_NONE, BYTES("l-2"), &held, &err),
+    assert_int_equal(decision_one(&triage, &ruling, BYTES_NONE, BYTES("l-2"), &held, &err),
                      STATUS_CONFLICT);
     assert_true(bytes_find(bytes_of(err.text), BYTES("r-1")) < strlen(err.text));
     assert_null(held);
@@ -196,13 +196,13 @@ static void a_decision_that_the_store_refuses_is_not_audited(void **state) {
     (void)state;
     struct message *held = NULL;
     put_letter(1, STATE_PENDING_REVIEW);
-    struct ruling ruling = ruling_of(RULING_DISCARD, NULL);
+    struct letter_decision ruling = ruling_of(DECISION_DISCARD, NULL);
     fake_store_fail(store, STATUS_FULL, 1);
-    assert_int_equal(ruling_one(&triage, &ruling, BYTES_NONE, BYTES("l-1"), &held, &err),
+    assert_int_equal(decision_one(&triage, &ruling, BYTES_NONE, BYTES("l-1"), &held, &err),
                      STATUS_FULL);
     assert_int_equal(audit_entries(), 0);
     assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), 1);
-    assert_int_equal(ruling_one(&triage, &ruling, BYTES_NONE, BYTES("m-1"), &held, &err),
+    assert_int_equal(decision_one(&triage, &ruling, BYTES_NONE, BYTES("m-1"), &held, &err),
                      STATUS_OK);
     assert_int_equal(held->envelope.state, STATE_DISCARDED);
     assert_bytes(held->envelope.why, "because");
@@ -212,22 +212,22 @@ static void a_decision_that_the_store_refuses_is_not_audited(void **state) {
 
 static void what_a_dry_run_saw_is_decided_and_nothing_newer(void **state) {
     (void)state;
-    struct ruling_result result;
+    struct decision_result result;
     for (unsigned i = 0; i < 10; i++)
         put_letter(i, STATE_PENDING_REVIEW);
-    struct ruling ruling = ruling_of(RULING_DISCARD, "even");
+    struct letter_decision ruling = ruling_of(DECISION_DISCARD, "even");
     ruling.dry_run = true;
-    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    assert_int_equal(decision_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
     assert_int_equal(result.changed, 5);
     assert_int_equal(result.walked.until.ms, 1763182181000 + 8 + 1);
     put_letter(10, STATE_PENDING_REVIEW);
     ruling.dry_run = false;
     ruling.selection.query.filter.until = result.walked.until;
-    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    assert_int_equal(decision_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
     assert_int_equal(result.changed, 5);
     assert_int_equal(store->vtable->dlq_depth(store, BYTES("orders.dlq")), 6);
     ruling.dry_run = true;
-    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    assert_int_equal(decision_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
     assert_int_equal(result.changed, 0);
     assert_int_equal(result.walked.until.ms, 1763182181123); /* now: whatever comes is newer */
 }
@@ -248,15 +248,15 @@ static void a_selection_without_a_filter_is_refused(void **state) {
 
 static void pages_and_a_note_are_as_many_as_are_asked_for(void **state) {
     (void)state;
-    struct ruling_result result;
+    struct decision_result result;
     struct bytes kept;
     for (unsigned i = 0; i < LETTERS; i++)
         put_letter(i, STATE_PENDING_REVIEW);
-    struct ruling ruling = ruling_of(RULING_DISCARD, NULL);
+    struct letter_decision ruling = ruling_of(DECISION_DISCARD, NULL);
     ruling.selection.page_max = 2;
     ruling.note = (struct store_keep){
         .space = SPACE_TRIAGE, .name = BYTES("orders.dlq/0"), .value = BYTES("{}")};
-    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    assert_int_equal(decision_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
     assert_int_equal(result.changed, 2 * QUERY_LIMIT_MAX);
     assert_int_equal(letters_note(store->letters, 0, SPACE_TRIAGE, BYTES("orders.dlq/0"),
                                   triage_now(&triage).wall, &arena, &kept, &err),
@@ -266,18 +266,19 @@ static void pages_and_a_note_are_as_many_as_are_asked_for(void **state) {
 
 static void ids_are_visited_as_given_when_that_is_asked_for(void **state) {
     (void)state;
-    struct ruling_result result;
+    struct decision_result result;
     struct bytes ids[] = {BYTES("l-1"), BYTES("l-3"), BYTES("l-2")};
     for (unsigned i = 0; i < 5; i++)
         put_letter(i, STATE_PENDING_REVIEW);
-    struct ruling ruling = {.kind = RULING_DISCARD, .who = BYTES("ada"), .why = BYTES("x")};
+    struct letter_decision ruling = {
+        .kind = DECISION_DISCARD, .who = BYTES("ada"), .why = BYTES("x")};
     selection_init(&ruling.selection);
     ruling.selection.ids = ids;
     ruling.selection.id_count = 3;
     ruling.selection.as_given = true;
     ruling.selection.limit = 1;
     assert_int_equal(selection_finish(&ruling.selection, &err), STATUS_OK);
-    assert_int_equal(ruling_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
+    assert_int_equal(decision_many(&triage, &ruling, &arena, &result, &err), STATUS_OK);
     assert_int_equal(result.changed, 1);
     struct message *held;
     assert_int_equal(letters_get(store->letters, BYTES_NONE, BYTES("l-1"), &held, &err), STATUS_OK);
@@ -325,9 +326,9 @@ static void diagnostic_headers_are_told_from_others(void **state) {
     static const char *const own[] = {"x-deadline",   "traceparent", "kafka_topic", "Nats-Msg-Id",
                                       "content-type", "x-",          "dlq-owner",   "dead-letter"};
     for (size_t i = 0; i < sizeof diagnostic / sizeof *diagnostic; i++)
-        assert_true(strip_is_diagnostic(bytes_of(diagnostic[i])));
+        assert_true(scrub_is_diagnostic(bytes_of(diagnostic[i])));
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        assert_false(strip_is_diagnostic(bytes_of(own[i])));
+        assert_false(scrub_is_diagnostic(bytes_of(own[i])));
 }
 
 static void only_diagnostic_headers_go(void **state) {
@@ -336,10 +337,10 @@ static void only_diagnostic_headers_go(void **state) {
         {BYTES("a"), BYTES("1")}, {BYTES("x-death"), BYTES("2")}, {BYTES("b"), BYTES("3")}};
     struct envelope envelope = {.headers = headers, .header_count = 3};
     const struct rule_header *left;
-    assert_int_equal(strip_headers(&envelope, &arena, &left), 2);
+    assert_int_equal(scrub_headers(&envelope, &arena, &left), 2);
     assert_bytes(left[1].name, "b");
     envelope.header_count = 1;
-    assert_int_equal(strip_headers(&envelope, &arena, &left), 1);
+    assert_int_equal(scrub_headers(&envelope, &arena, &left), 1);
     assert_ptr_equal(left, headers);
 }
 
@@ -354,12 +355,12 @@ static void what_an_adopted_letter_s_convention_reads_goes_from_it_alone(void **
         .header_count = 4,
         .context = BYTES("{\"adopted\":{\"convention\":\"failure-headers\",\"from\":\"a\"}}")};
     const struct rule_header *left;
-    assert_int_equal(strip_headers(&envelope, &arena, &left), 1);
+    assert_int_equal(scrub_headers(&envelope, &arena, &left), 1);
     assert_bytes(left[0].name, "own");
     envelope.context = BYTES("{\"adopted\":{\"convention\":\"plain\"}}");
-    assert_int_equal(strip_headers(&envelope, &arena, &left), 4);
+    assert_int_equal(scrub_headers(&envelope, &arena, &left), 4);
     envelope.context = BYTES_NONE;
-    assert_int_equal(strip_headers(&envelope, &arena, &left), 4);
+    assert_int_equal(scrub_headers(&envelope, &arena, &left), 4);
 }
 
 static void an_entry_of_the_audit_is_kept_for_its_time(void **state) {

@@ -10,7 +10,7 @@
 #include "triage/query/selection.h"
 #include "triage/query/jq_filter.h"
 
-enum { TEXT_MAX = 16 * 1024 * 1024, PATIENT_MS = 60000, LETTERS = 3 * WHERE_WINDOW + 5 };
+enum { TEXT_MAX = 16 * 1024 * 1024, PATIENT_MS = 60000, LETTERS = 3 * JQ_FILTER_WINDOW + 5 };
 
 static const struct wall start_at = {1763182181123};
 static const char *helper_program;
@@ -292,7 +292,7 @@ static void a_where_that_takes_long_goes_on_from_its_cursor(void **state) {
     clock_step_ms = QUERY_WHERE_MS / 2 + 1; /* a window each */
     struct json page = run();
     assert_bytes(ids_of(page, "letters"), "");
-    assert_int_equal(atoi(member(page, "looked_at").text.ptr), 2 * WHERE_WINDOW);
+    assert_int_equal(atoi(member(page, "looked_at").text.ptr), 2 * JQ_FILTER_WINDOW);
     query.filter.cursor = arena_dup(&arena, text_of(member(page, "cursor")));
     query.clock = NULL;
     page = run();
@@ -351,7 +351,7 @@ static void a_selection_by_where_is_bounded_in_time(void **state) {
             STATUS_OK);
         if (!walked.cursor.ptr)
             break;
-        assert_int_equal(visited % WHERE_WINDOW, 0);
+        assert_int_equal(visited % JQ_FILTER_WINDOW, 0);
     }
     assert_int_equal(visited, LETTERS);
     triage_free(&triage);

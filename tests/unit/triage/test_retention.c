@@ -231,12 +231,12 @@ static void looks_come_often_enough_for_the_shortest_rule(void **state) {
 
 static int make_folder(void **state) {
     (void)state;
-    return folder_make("/tmp", "impound-retention", folder, sizeof folder, NULL) ? -1 : 0;
+    return tempdir_make("/tmp", "impound-retention", folder, sizeof folder, NULL) ? -1 : 0;
 }
 
 static int remove_folder(void **state) {
     (void)state;
-    folder_remove(folder);
+    tempdir_remove(folder);
     return 0;
 }
 

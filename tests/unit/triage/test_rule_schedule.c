@@ -30,7 +30,7 @@ static void the_wait_doubles_up_to_the_backoff(void **state) {
         struct triage_rule rule = replay_rule();
         rule.every_ms = cases[i].every_minutes * MINUTE_MS;
         rule.backoff_ms = cases[i].backoff_minutes * MINUTE_MS;
-        assert_int_equal(triage_course_wait_ms(&rule, cases[i].useless),
+        assert_int_equal(rule_schedule_wait_ms(&rule, cases[i].useless),
                          cases[i].wait_minutes * MINUTE_MS);
     }
 }
@@ -38,7 +38,7 @@ static void the_wait_doubles_up_to_the_backoff(void **state) {
 static void what_helps_and_what_does_not(void **state) {
     (void)state;
     static const struct {
-        struct triage_tally tally;
+        struct triage_counts counter;
         bool useless;
     } cases[] = {
         {{.sent = 10, .fixed = 10}, false},
@@ -57,13 +57,13 @@ static void what_helps_and_what_does_not(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct triage_rule rule = replay_rule();
-        struct triage_course course = {.stage = TRIAGE_RUNNING, .useless = 1, .replay = "r"};
-        triage_course_judge(&course, &rule, &cases[i].tally, now);
+        struct rule_schedule course = {.stage = TRIAGE_RUNNING, .useless = 1, .replay = "r"};
+        rule_schedule_judge(&course, &rule, &cases[i].counter, now);
         assert_int_equal(course.stage, TRIAGE_WAITING);
         assert_int_equal(course.useless, cases[i].useless ? 2 : 0);
         assert_string_equal(course.replay, "");
-        assert_int_equal(course.fixed, cases[i].tally.fixed);
-        assert_int_equal(course.failed, cases[i].tally.failed);
+        assert_int_equal(course.fixed, cases[i].counter.fixed);
+        assert_int_equal(course.failed, cases[i].counter.failed);
         assert_int_equal(course.next_run_at.ms, now.ms + (cases[i].useless ? 60 : 15) * MINUTE_MS);
     }
 }
@@ -71,31 +71,31 @@ static void what_helps_and_what_does_not(void **state) {
 static void it_stops_after_so_many_in_a_row_and_can_go_on(void **state) {
     (void)state;
     struct triage_rule rule = replay_rule();
-    struct triage_course course = {.stage = TRIAGE_WAITING};
-    struct triage_tally dead = {.sent = 12, .failed = 9, .fixed = 3};
-    struct triage_tally good = {.sent = 12, .fixed = 12};
-    const struct triage_tally *const runs[] = {&dead, &dead, &good, &dead, &dead};
+    struct rule_schedule course = {.stage = TRIAGE_WAITING};
+    struct triage_counts dead = {.sent = 12, .failed = 9, .fixed = 3};
+    struct triage_counts good = {.sent = 12, .fixed = 12};
+    const struct triage_counts *const runs[] = {&dead, &dead, &good, &dead, &dead};
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
-        triage_course_judge(&course, &rule, runs[i], now);
+        rule_schedule_judge(&course, &rule, runs[i], now);
     assert_int_equal(course.stage, TRIAGE_WAITING);
-    triage_course_judge(&course, &rule, &dead, now);
+    rule_schedule_judge(&course, &rule, &dead, now);
     assert_int_equal(course.stage, TRIAGE_STOPPED);
     assert_string_equal(
         course.why, "3 runs in a row did not help; the last one: 9 of 12 letters are dead again");
     assert_int_equal(course.next_run_at.ms, WALL_NEVER.ms);
-    triage_course_resume(&course, now);
+    rule_schedule_resume(&course, now);
     assert_int_equal(course.stage, TRIAGE_WAITING);
     assert_int_equal(course.next_run_at.ms, now.ms);
     assert_int_equal(course.useless, 0);
     course.stage = TRIAGE_STOPPED;
-    triage_course_begin(&course, &rule, now);
+    rule_schedule_begin(&course, &rule, now);
     assert_int_equal(course.stage, TRIAGE_WAITING);
     assert_int_equal(course.next_run_at.ms, now.ms + 15 * MINUTE_MS);
 }
 
 static void its_text_reads_back(void **state) {
     (void)state;
-    struct triage_course course = {.stage = TRIAGE_STOPPED,
+    struct rule_schedule course = {.stage = TRIAGE_STOPPED,
                                    .why = "\"because\"",
                                    .last_run_at = now,
                                    .next_run_at = {now.ms + 1},
@@ -108,17 +108,17 @@ static void its_text_reads_back(void **state) {
                                    .escalated = 9,
                                    .ticket = "t-1",
                                    .ticket_letters = 10};
-    struct triage_course back;
+    struct rule_schedule back;
     struct buf text;
     struct json object;
     struct err err;
     buf_init_heap(&text, 4096);
     struct json_out json = json_out(&text);
     json_open(&json, '{');
-    triage_course_put(&json, &course);
+    rule_schedule_put(&json, &course);
     json_close(&json, '}');
     assert_int_equal(json_parse(buf_view(&text), &object, &err), STATUS_OK);
-    assert_int_equal(triage_course_read(object, &back, &err), STATUS_OK);
+    assert_int_equal(rule_schedule_read(object, &back, &err), STATUS_OK);
     assert_memory_equal(&course.letters, &back.letters, sizeof course.letters);
     assert_string_equal(course.why, back.why);
     assert_string_equal(course.replay, back.replay);
@@ -130,7 +130,7 @@ static void its_text_reads_back(void **state) {
     assert_int_equal(back.ticket_letters, 10);
     buf_free(&text);
     assert_int_equal(json_parse(BYTES("{\"state\":\"asleep\"}"), &object, &err), STATUS_OK);
-    assert_int_equal(triage_course_read(object, &back, &err), STATUS_CORRUPT);
+    assert_int_equal(rule_schedule_read(object, &back, &err), STATUS_CORRUPT);
 }
 
 int main(void) {

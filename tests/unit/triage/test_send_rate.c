@@ -13,91 +13,91 @@ static struct mono at(int64_t ms) {
 
 /* Sends as much as it may until `until_ms`, waking `late_ms` too late each time; returns how many
  * in each second. */
-static void send(struct pace *pace, int64_t until_ms, int64_t late_ms, uint32_t *seconds) {
+static void send(struct send_rate *pace, int64_t until_ms, int64_t late_ms, uint32_t *seconds) {
     for (int64_t now = 0; now < until_ms;) {
-        uint32_t room = pace_room(pace, at(now), 1000);
-        pace_sent(pace, at(now), room);
+        uint32_t room = send_rate_room(pace, at(now), 1000);
+        send_rate_sent(pace, at(now), room);
         seconds[now / SECOND_MS] += room;
-        int64_t next = pace_next(pace).ms - START_MS;
+        int64_t next = send_rate_next(pace).ms - START_MS;
         now = (next > now ? next : now + 1) + late_ms;
     }
 }
 
 static void the_ramp_doubles_every_ten_seconds(void **state) {
     (void)state;
-    struct pace pace;
-    pace_begin(&pace, 200, true, at(0));
-    assert_true(pace_rate(&pace, at(0)) == 20);
-    assert_true(pace_rate(&pace, at(9999)) == 20);
-    assert_true(pace_rate(&pace, at(10000)) == 40);
-    assert_true(pace_rate(&pace, at(30000)) == 160);
-    assert_true(pace_rate(&pace, at(40000)) == 200);
-    assert_true(pace_is_ramping(&pace, at(39999)));
-    assert_false(pace_is_ramping(&pace, at(40000)));
+    struct send_rate pace;
+    send_rate_begin(&pace, 200, true, at(0));
+    assert_true(send_rate_rate(&pace, at(0)) == 20);
+    assert_true(send_rate_rate(&pace, at(9999)) == 20);
+    assert_true(send_rate_rate(&pace, at(10000)) == 40);
+    assert_true(send_rate_rate(&pace, at(30000)) == 160);
+    assert_true(send_rate_rate(&pace, at(40000)) == 200);
+    assert_true(send_rate_is_ramping(&pace, at(39999)));
+    assert_false(send_rate_is_ramping(&pace, at(40000)));
 }
 
 static void a_small_rate_has_no_ramp(void **state) {
     (void)state;
-    struct pace pace;
-    pace_begin(&pace, 5, true, at(0));
-    assert_true(pace_rate(&pace, at(0)) == 5);
-    assert_false(pace_is_ramping(&pace, at(0)));
+    struct send_rate pace;
+    send_rate_begin(&pace, 5, true, at(0));
+    assert_true(send_rate_rate(&pace, at(0)) == 5);
+    assert_false(send_rate_is_ramping(&pace, at(0)));
 }
 
 static void no_second_has_more_than_a_tenth_above_the_rate(void **state) {
     (void)state;
     for (int64_t late_ms = 0; late_ms <= 90; late_ms += 15) {
         uint32_t seconds[200] = {0};
-        struct pace pace;
-        pace_begin(&pace, 50, false, at(0));
+        struct send_rate pace;
+        send_rate_begin(&pace, 50, false, at(0));
         send(&pace, 100 * SECOND_MS, late_ms, seconds);
         uint32_t total = 0;
         for (size_t i = 0; i < 100; i++) {
             total += seconds[i];
             assert_true(seconds[i] <= 55);
         }
-        if (late_ms < PACE_SLACK_MS - 20)
+        if (late_ms < SEND_RATE_SLACK_MS - 20)
             assert_in_range(total, 4900, 5100);
     }
 }
 
 static void a_long_stall_is_not_caught_up(void **state) {
     (void)state;
-    struct pace pace;
-    pace_begin(&pace, 100, false, at(0));
-    assert_in_range(pace_room(&pace, at(60 * SECOND_MS), 1000), 1, 10);
+    struct send_rate pace;
+    send_rate_begin(&pace, 100, false, at(0));
+    assert_in_range(send_rate_room(&pace, at(60 * SECOND_MS), 1000), 1, 10);
 }
 
 static void without_a_limit_everything_may_go(void **state) {
     (void)state;
-    struct pace pace;
-    pace_begin(&pace, 0, true, at(0));
-    assert_int_equal(pace_room(&pace, at(0), 256), 256);
-    assert_false(pace_is_ramping(&pace, at(0)));
+    struct send_rate pace;
+    send_rate_begin(&pace, 0, true, at(0));
+    assert_int_equal(send_rate_room(&pace, at(0), 256), 256);
+    assert_false(send_rate_is_ramping(&pace, at(0)));
 }
 
 static void the_estimate_counts_the_ramp(void **state) {
     (void)state;
     /* 10/s for 10 s, 20/s for 10 s, 40/s for 10 s, then 50/s. */
-    assert_true(pace_estimate(50, true, 700 + 500) == 30 + 10);
-    assert_true(pace_estimate(50, false, 500) == 10);
-    assert_true(pace_estimate(0, true, 500) == 0);
+    assert_true(send_rate_estimate(50, true, 700 + 500) == 30 + 10);
+    assert_true(send_rate_estimate(50, false, 500) == 10);
+    assert_true(send_rate_estimate(0, true, 500) == 0);
 }
 
 /* ---- relapse ---- */
 
-static struct relapse relapse;
+static struct failure_guard relapse;
 
 static bool is_here(int64_t now_ms) {
     char memory[256];
     struct buf why;
     buf_init_fixed(&why, memory, sizeof memory);
-    return relapse_is_here(&relapse, at(now_ms), &why);
+    return failure_guard_is_here(&relapse, at(now_ms), &why);
 }
 
 static void count_sent(struct mono now, int count) {
     while (count--)
-        relapse_sent(&relapse, now);
+        failure_guard_sent(&relapse, now);
 }
 
 /* So many were sent, at a pace that keeps each second small; of the last few, so many are dead with
@@ -115,65 +115,65 @@ static void more_than_one_percent_of_the_last_300_dead_of_the_same_is_a_relapse(
         {5000, 100, 398, false}, {5000, 100, 395, true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        relapse = (struct relapse){.sent = 0};
-        relapse = (struct relapse){.sent = 0};
-        relapse_begin(&relapse, at(0));
+        relapse = (struct failure_guard){.sent = 0};
+        relapse = (struct failure_guard){.sent = 0};
+        failure_guard_begin(&relapse, at(0));
         count_sent(at(0), rows[i].sent);
         for (int n = 0; n < rows[i].same; n++)
-            relapse_same(&relapse, (uint64_t)(rows[i].sent - rows[i].ago + n));
+            failure_guard_same(&relapse, (uint64_t)(rows[i].sent - rows[i].ago + n));
         assert_int_equal(is_here(100), rows[i].aborts);
-        relapse_begin(&relapse, at(200)); /* it had to wait, and goes on */
+        failure_guard_begin(&relapse, at(200)); /* it had to wait, and goes on */
         assert_int_equal(is_here(300), rows[i].aborts);
-        relapse_same(&relapse, 0); /* sent by an earlier life */
-        count_sent(at(300), RELAPSE_LAST_SENT);
+        failure_guard_same(&relapse, 0); /* sent by an earlier life */
+        count_sent(at(300), FAILURE_GUARD_LAST_SENT);
         assert_false(is_here(400));
     }
 }
 
 static void three_dead_of_few_is_a_relapse_and_two_are_not(void **state) {
     (void)state;
-    relapse = (struct relapse){.sent = 0};
-    relapse_begin(&relapse, at(0));
+    relapse = (struct failure_guard){.sent = 0};
+    failure_guard_begin(&relapse, at(0));
     count_sent(at(0), 40);
-    relapse_dead(&relapse, at(0), at(100));
-    relapse_dead(&relapse, at(0), at(100));
+    failure_guard_dead(&relapse, at(0), at(100));
+    failure_guard_dead(&relapse, at(0), at(100));
     assert_false(is_here(200));
-    relapse_dead(&relapse, at(0), at(100));
+    failure_guard_dead(&relapse, at(0), at(100));
     assert_true(is_here(200));
 }
 
 static void five_percent_are_borne_and_more_are_not(void **state) {
     (void)state;
-    relapse = (struct relapse){.sent = 0};
-    relapse_begin(&relapse, at(0));
+    relapse = (struct failure_guard){.sent = 0};
+    failure_guard_begin(&relapse, at(0));
     count_sent(at(0), 1000);
     for (int i = 0; i < 50; i++)
-        relapse_dead(&relapse, at(0), at(500));
+        failure_guard_dead(&relapse, at(0), at(500));
     assert_false(is_here(600));
-    relapse_dead(&relapse, at(0), at(500));
+    failure_guard_dead(&relapse, at(0), at(500));
     assert_true(is_here(600));
 }
 
 static void only_those_sent_in_the_last_thirty_seconds_count(void **state) {
     (void)state;
-    relapse = (struct relapse){.sent = 0};
-    relapse_begin(&relapse, at(0));
+    relapse = (struct failure_guard){.sent = 0};
+    failure_guard_begin(&relapse, at(0));
     count_sent(at(0), 10);
     for (int i = 0; i < 10; i++)
-        relapse_dead(&relapse, at(0), at(31 * SECOND_MS));
+        failure_guard_dead(&relapse, at(0), at(31 * SECOND_MS));
     count_sent(at(31 * SECOND_MS), 100);
-    relapse_drained(&relapse, at(31 * SECOND_MS), 100);
+    failure_guard_drained(&relapse, at(31 * SECOND_MS), 100);
     assert_false(is_here(31 * SECOND_MS));
 }
 
 static void a_dlq_that_fills_as_fast_as_it_drains_is_a_relapse(void **state) {
     (void)state;
-    relapse = (struct relapse){.sent = 0};
-    relapse_begin(&relapse, at(0));
+    relapse = (struct failure_guard){.sent = 0};
+    failure_guard_begin(&relapse, at(0));
     for (int64_t second = 0; second < 60; second++) {
         count_sent(at(second * SECOND_MS), 10);
-        relapse_drained(&relapse, at(second * SECOND_MS), 10);
-        relapse_refilled(&relapse, at(second * SECOND_MS), second < 30 ? 9 : 11);
+        failure_guard_drained(&relapse, at(second * SECOND_MS), 10);
+        failure_guard_refilled(&relapse, at(second * SECOND_MS), second < 30 ? 9 : 11);
         if (second < 30)
             assert_false(is_here(second * SECOND_MS));
     }
@@ -182,10 +182,10 @@ static void a_dlq_that_fills_as_fast_as_it_drains_is_a_relapse(void **state) {
 
 static void silence_is_no_relapse(void **state) {
     (void)state;
-    relapse = (struct relapse){.sent = 0};
-    relapse_begin(&relapse, at(0));
+    relapse = (struct failure_guard){.sent = 0};
+    failure_guard_begin(&relapse, at(0));
     assert_false(is_here(60 * SECOND_MS));
-    relapse_refilled(&relapse, at(60 * SECOND_MS), 100); /* nothing was sent */
+    failure_guard_refilled(&relapse, at(60 * SECOND_MS), 100); /* nothing was sent */
     assert_false(is_here(60 * SECOND_MS));
 }
 

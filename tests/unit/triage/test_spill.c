@@ -290,13 +290,13 @@ static void many_files_stay_within_the_limit(void **state) {
 
 static int remove_all(void **state) {
     (void)state;
-    folder_remove(folder);
+    tempdir_remove(folder);
     return 0;
 }
 
 static int make_all(void **state) {
     (void)state;
-    return folder_make("/tmp", "impound-spill", folder, sizeof folder, NULL) ? -1 : 0;
+    return tempdir_make("/tmp", "impound-spill", folder, sizeof folder, NULL) ? -1 : 0;
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, end)

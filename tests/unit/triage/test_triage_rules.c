@@ -667,12 +667,12 @@ static void a_clock_that_jumps_only_starts_the_wait_again(void **state) {
 
 static int make_folder(void **state) {
     (void)state;
-    return folder_make("/tmp", "impound-triage-rules", folder, sizeof folder, NULL) ? -1 : 0;
+    return tempdir_make("/tmp", "impound-triage-rules", folder, sizeof folder, NULL) ? -1 : 0;
 }
 
 static int remove_folder(void **state) {
     (void)state;
-    folder_remove(folder);
+    tempdir_remove(folder);
     return 0;
 }
 

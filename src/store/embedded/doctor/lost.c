@@ -16,14 +16,14 @@ static void add_pack(struct lost_files *files, uint64_t number) {
     files->packs[at] = number;
 }
 
-struct listing {
+struct folder_listing {
     struct disk *disk;
     const char *dir;
     struct lost_files *files;
 };
 
 /* The journal's first segment names none before it. It has number 1, unless making that failed. */
-static bool is_first(const struct listing *listing, const char *name) {
+static bool is_first(const struct folder_listing *listing, const char *name) {
     struct disk *disk = listing->disk;
     struct disk_file *file;
     struct journal_header header;
@@ -38,7 +38,7 @@ static bool is_first(const struct listing *listing, const char *name) {
 }
 
 static void note_file(void *arg, const char *name) {
-    const struct listing *listing = arg;
+    const struct folder_listing *listing = arg;
     struct lost_files *files = listing->files;
     uint64_t number;
     if (journal_segment_number(name, &number)) {
@@ -50,7 +50,7 @@ static void note_file(void *arg, const char *name) {
 }
 
 enum status lost_list(struct disk *disk, const char *dir, struct lost_files *out, struct err *err) {
-    struct listing listing = {disk, dir, out};
+    struct folder_listing listing = {disk, dir, out};
     *out = (struct lost_files){0};
     int error = disk->vtable->list(disk, dir, note_file, &listing);
     if (error && error != ENOENT)

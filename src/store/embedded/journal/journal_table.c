@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-struct listing {
+struct segment_listing {
     uint64_t *numbers;
     size_t count;
     size_t cap;
@@ -14,7 +14,7 @@ struct listing {
 };
 
 static void note_name(void *arg, const char *name) {
-    struct listing *listing = arg;
+    struct segment_listing *listing = arg;
     uint64_t number;
     if (strcmp(name, journal_segment_spare) == 0)
         listing->has_spare = true;
@@ -54,7 +54,7 @@ static enum status open_segment(struct journal_table *table, const struct journa
 
 enum status journal_table_load(struct journal_table *table, const struct journal_options *options,
                                struct err *err) {
-    struct listing listing = {0};
+    struct segment_listing listing = {0};
     *table = (struct journal_table){0};
     int error = options->disk->vtable->list(options->disk, options->dir, note_name, &listing);
     enum status status = STATUS_OK;

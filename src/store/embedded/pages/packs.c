@@ -25,13 +25,13 @@ static void add_gone(struct packs *packs, uint64_t number) {
 }
 
 /* What the SQLite file says of a pack. */
-struct claim {
+struct pack_claim {
     uint64_t number, bytes, live;
 };
 
 /* A file is at least as long as what counts in it. Where a doctor asks, it is taken as it is. */
 static enum status check_claim(const struct packs *packs, struct pack *pack,
-                               const struct claim *claim, struct err *err) {
+                               const struct pack_claim *claim, struct err *err) {
     uint64_t size;
     enum status status = pack_size(pack, &size, err);
     if (status != STATUS_OK)
@@ -56,8 +56,8 @@ static enum status check_claim(const struct packs *packs, struct pack *pack,
     return STATUS_OK;
 }
 
-static enum status open_claimed(struct packs *packs, const struct claim *claim, struct pack **out,
-                                struct err *err) {
+static enum status open_claimed(struct packs *packs, const struct pack_claim *claim,
+                                struct pack **out, struct err *err) {
     enum status status = pack_open(packs->options.disk, packs->dir, claim->number, false, out, err);
     if (status != STATUS_OK)
         return status;
@@ -67,7 +67,7 @@ static enum status open_claimed(struct packs *packs, const struct claim *claim, 
     return status;
 }
 
-static enum status load_one(struct packs *packs, const struct claim *claim, struct err *err) {
+static enum status load_one(struct packs *packs, const struct pack_claim *claim, struct err *err) {
     struct pack *pack = NULL;
     struct err trouble;
     enum status status = open_claimed(packs, claim, &pack, &trouble);
@@ -98,9 +98,9 @@ static enum status load(struct packs *packs, struct database *database, struct e
     sqlite3_stmt *stmt = database_statement(database, SQL_PACKS);
     while (database_next(database, stmt, &status, err)) {
         struct bounds row = {.stmt = stmt, .table = "packs", .err = err};
-        struct claim claim = {.number = (uint64_t)bounds_int(&row, 0, 1, PACK_NUMBER_MAX),
-                              .bytes = bounds_count(&row, 1),
-                              .live = bounds_count(&row, 2)};
+        struct pack_claim claim = {.number = (uint64_t)bounds_int(&row, 0, 1, PACK_NUMBER_MAX),
+                                   .bytes = bounds_count(&row, 1),
+                                   .live = bounds_count(&row, 2)};
         status = row.status;
         if (status == STATUS_OK)
             status = load_one(packs, &claim, err);
@@ -117,13 +117,13 @@ static enum status load(struct packs *packs, struct database *database, struct e
 /* Packs behind the last that the SQLite file knows are of a fold that was not committed. But where
  * it knows none at all it may be new, in the place of one that was lost: then they are left alone.
  */
-struct sweep {
+struct pack_sweep {
     struct packs *packs;
     uint64_t known;
 };
 
 static void remove_if_unknown(void *arg, const char *name) {
-    struct sweep *sweep = arg;
+    struct pack_sweep *sweep = arg;
     struct packs *packs = sweep->packs;
     uint64_t number;
     struct err err;
@@ -190,7 +190,7 @@ enum status packs_open(const struct packs_options *options, struct database *dat
 
 void packs_remove_unknown(struct packs *packs) {
     struct disk *disk = packs->options.disk;
-    struct sweep sweep = {packs, packs->last};
+    struct pack_sweep sweep = {packs, packs->last};
     (void)disk->vtable->list(disk, packs->dir, remove_if_unknown, &sweep);
 }
 

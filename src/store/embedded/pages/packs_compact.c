@@ -3,14 +3,14 @@
 #include "store/embedded/pages/packs_refer.h"
 #include "store/embedded/pages/packs_table.h"
 
-struct moving {
+struct pack_move {
     struct packs *packs;
     struct database *database;
     enum status status; /* of what was done with the records, not of reading them */
     struct err *err;
 };
 
-static enum status move(struct moving *moving, const struct pack_record *record) {
+static enum status move(struct pack_move *moving, const struct pack_record *record) {
     bool wanted;
     enum status status = packs_refer(moving->database, record, &wanted, moving->err);
     if (status != STATUS_OK || !wanted)
@@ -25,7 +25,7 @@ static enum status move(struct moving *moving, const struct pack_record *record)
 }
 
 static enum status visit(void *arg, const struct pack_record *record) {
-    struct moving *moving = arg;
+    struct pack_move *moving = arg;
     moving->status = move(moving, record);
     return moving->status;
 }
@@ -33,7 +33,7 @@ static enum status visit(void *arg, const struct pack_record *record) {
 /* One that can never be emptied is not tried again and again, while others wait. */
 enum status packs_compact(struct packs *packs, const struct pack *pack, struct database *database,
                           struct err *err) {
-    struct moving moving = {.packs = packs, .database = database, .err = err};
+    struct pack_move moving = {.packs = packs, .database = database, .err = err};
     enum status status = pack_walk(pack, visit, &moving, err);
     bool emptied = (int64_t)pack->live + pack->added <= 0;
     if (moving.status == STATUS_OK && (status != STATUS_OK || !emptied))

@@ -41,7 +41,7 @@ static enum status read_row(struct sqlite_store *self, sqlite3_stmt *stmt, struc
 
 static struct paged_queue *lane_of_row(struct sqlite_store *self, const struct row_facts *row) {
     enum paged_queue_kind kind = paged_queue_of(row->envelope.state, row->envelope.next_attempt_at);
-    struct queue *queue = tables_queue(&self->front.tables, row->queue);
+    struct queue_table *queue = tables_queue(&self->front.tables, row->queue);
     return kind == PAGED_QUEUE_COUNT ? NULL : &queue->waiting.lanes[kind];
 }
 
@@ -190,7 +190,7 @@ enum status paging_load(struct sqlite_store *self, struct instant now, struct er
 /* ---- bringing back ---- */
 
 /* One part of a lane on its way into memory. */
-struct part {
+struct page_part {
     struct arena arena;
     struct row_facts *rows;
     size_t count, max;
@@ -199,7 +199,7 @@ struct part {
 /* Without the mutex. */
 static enum status read_part(struct sqlite_store *self, uint32_t queue,
                              struct paged_queue_mark from, enum paged_queue_kind kind,
-                             struct part *part, struct err *err) {
+                             struct page_part *part, struct err *err) {
     static const enum database_sql sql[PAGED_QUEUE_COUNT] = {
         [PAGED_QUEUE_READY] = SQL_PAGED_QUEUE_READY,
         [PAGED_QUEUE_DELAYED] = SQL_PAGED_QUEUE_DELAYED,
@@ -223,8 +223,8 @@ static enum status read_part(struct sqlite_store *self, uint32_t queue,
 
 /* With the mutex, which is let go for the reading. What is parked may leave memory meanwhile, or
  * more of it be parked before the horizon: then the part is read again. */
-static enum status fetch_part(struct sqlite_store *self, const struct queue *queue,
-                              enum paged_queue_kind kind, struct part *part, struct err *err) {
+static enum status fetch_part(struct sqlite_store *self, const struct queue_table *queue,
+                              enum paged_queue_kind kind, struct page_part *part, struct err *err) {
     const struct paged_queue *lane = &queue->waiting.lanes[kind];
     struct paged_queue_mark from;
     uint64_t settles;
@@ -245,7 +245,8 @@ static enum status fetch_part(struct sqlite_store *self, const struct queue *que
 }
 
 /* The horizon is behind what is brought back; with nothing behind it there is none. */
-static void move_horizon(struct paged_queue *lane, const struct part *part, struct instant now) {
+static void move_horizon(struct paged_queue *lane, const struct page_part *part,
+                         struct instant now) {
     lane->open = part->count == part->max;
     lane->next = MONO_NEVER;
     if (!lane->open)
@@ -255,15 +256,15 @@ static void move_horizon(struct paged_queue *lane, const struct part *part, stru
     lane->next = ready_queues_due(next->envelope.next_attempt_at, next->envelope.delay_ms, now);
 }
 
-static void unpark(struct queue *queue, enum paged_queue_kind kind, struct entry *entry,
+static void unpark(struct queue_table *queue, enum paged_queue_kind kind, struct entry *entry,
                    struct instant now) {
     paged_queue_unpark(&queue->waiting.lanes[kind], entry);
     ready_queues_add(&queue->waiting, entry, &now);
 }
 
 /* Where memory has it, the row may be older than that. */
-static void bring_row(struct sqlite_store *self, struct queue *queue, enum paged_queue_kind kind,
-                      const struct row_facts *row, struct instant now) {
+static void bring_row(struct sqlite_store *self, struct queue_table *queue,
+                      enum paged_queue_kind kind, const struct row_facts *row, struct instant now) {
     struct entry *entry = tables_find(&self->front.tables, row->seq);
     if (entry && entry->parked && paged_queue_of_entry(entry) == kind) {
         if (!paged_queue_parks(&queue->waiting.lanes[kind], entry))
@@ -275,7 +276,7 @@ static void bring_row(struct sqlite_store *self, struct queue *queue, enum paged
 }
 
 /* Those that the file has not heard of yet. */
-static void bring_here(struct queue *queue, enum paged_queue_kind kind, struct instant now) {
+static void bring_here(struct queue_table *queue, enum paged_queue_kind kind, struct instant now) {
     struct paged_queue *lane = &queue->waiting.lanes[kind];
     struct list waiting, *node;
     list_init(&waiting);
@@ -289,10 +290,10 @@ static void bring_here(struct queue *queue, enum paged_queue_kind kind, struct i
     }
 }
 
-static enum status bring_part(struct sqlite_store *self, struct queue *queue,
+static enum status bring_part(struct sqlite_store *self, struct queue_table *queue,
                               enum paged_queue_kind kind, struct instant now, struct err *err) {
     size_t rows = self->front.tables.bound.least / 2 + 1;
-    struct part part = {.max = rows + 1};
+    struct page_part part = {.max = rows + 1};
     arena_init_heap(&part.arena, 1 << 16);
     part.rows = memory_array(part.max, sizeof *part.rows);
     enum status status = fetch_part(self, queue, kind, &part, err);
@@ -317,7 +318,7 @@ static bool is_wanted(const struct ready_queues *waiting, enum paged_queue_kind 
     return lane->next.ms <= mono_after(now.mono, LEAD_MS).ms;
 }
 
-static void bring(struct sqlite_store *self, struct queue *queue, enum paged_queue_kind kind,
+static void bring(struct sqlite_store *self, struct queue_table *queue, enum paged_queue_kind kind,
                   struct instant now) {
     struct err err;
     if (bring_part(self, queue, kind, now, &err) == STATUS_OK)
@@ -326,7 +327,7 @@ static void bring(struct sqlite_store *self, struct queue *queue, enum paged_que
     queue->waiting.lanes[kind].next = mono_after(now.mono, LEAD_MS + AGAIN_MS);
 }
 
-void paging_bring(struct sqlite_store *self, struct queue *queue, enum store_take which,
+void paging_bring(struct sqlite_store *self, struct queue_table *queue, enum store_take which,
                   struct instant now) {
     for (int i = 0; i < 2; i++) {
         enum paged_queue_kind kind = lanes_taken[which][i];
@@ -370,7 +371,7 @@ void paging_drop(struct sqlite_store *self) {
 void paging_set_order(struct store *store, uint32_t number, enum store_order order) {
     struct sqlite_store *self = store_internal_of(store);
     pthread_mutex_lock(&self->front.mutex);
-    struct queue *queue = tables_queue(&self->front.tables, number);
+    struct queue_table *queue = tables_queue(&self->front.tables, number);
     struct instant now = clock_now(self->options.clock);
     struct err err;
     enum status status = STATUS_OK;

@@ -16,7 +16,7 @@ enum status paging_load(struct sqlite_store *self, struct instant now, struct er
 enum status paging_restore(struct sqlite_store *self, sqlite3_stmt *stmt, struct instant now,
                            struct err *err);
 /* Before something is taken: what may be taken by now. */
-void paging_bring(struct sqlite_store *self, struct queue *queue, enum store_take which,
+void paging_bring(struct sqlite_store *self, struct queue_table *queue, enum store_take which,
                   struct instant now);
 /* This very one, wherever it waits; NULL when it does not. */
 struct entry *paging_take_one(struct sqlite_store *self, uint32_t queue, uint64_t seq);

@@ -10,18 +10,18 @@
 enum { MATCH, ERROR_ID, ARGUMENTS, WORD_BITS = 64, WORDS_FIRST = 1024 };
 
 /* Bit n: the text of number n matches. */
-struct found {
+struct text_match {
     uint64_t *words;
     size_t count;
 };
 
 static void found_free(void *arg) {
-    struct found *found = arg;
+    struct text_match *found = arg;
     free(found->words);
     free(found);
 }
 
-static void add(struct found *found, uint64_t id) {
+static void add(struct text_match *found, uint64_t id) {
     size_t word = id / WORD_BITS;
     if (word >= found->count) {
         size_t count = found->count ? found->count : WORDS_FIRST;
@@ -34,19 +34,19 @@ static void add(struct found *found, uint64_t id) {
     found->words[word] |= UINT64_C(1) << id % WORD_BITS;
 }
 
-static bool has(const struct found *found, uint64_t id) {
+static bool has(const struct text_match *found, uint64_t id) {
     return id / WORD_BITS < found->count &&
            (found->words[id / WORD_BITS] >> id % WORD_BITS & 1) != 0;
 }
 
 /* NULL: SQLite has said why. */
-static struct found *search(sqlite3 *db, sqlite3_value *match) {
+static struct text_match *search(sqlite3 *db, sqlite3_value *match) {
     sqlite3_stmt *stmt = NULL;
     if (sqlite3_prepare_v2(db, "SELECT rowid FROM errors_text WHERE errors_text MATCH ?1", -1,
                            &stmt, NULL) != SQLITE_OK)
         return NULL;
     sqlite3_bind_value(stmt, 1, match);
-    struct found *found = memory_new(sizeof *found);
+    struct text_match *found = memory_new(sizeof *found);
     int code;
     while ((code = sqlite3_step(stmt)) == SQLITE_ROW)
         add(found, (uint64_t)sqlite3_column_int64(stmt, 0));
@@ -58,8 +58,8 @@ static struct found *search(sqlite3 *db, sqlite3_value *match) {
 }
 
 /* What the statement found before; NULL: SQLite has said why. */
-static const struct found *found_of(sqlite3_context *context, sqlite3_value *match) {
-    struct found *found = sqlite3_get_auxdata(context, MATCH);
+static const struct text_match *found_of(sqlite3_context *context, sqlite3_value *match) {
+    struct text_match *found = sqlite3_get_auxdata(context, MATCH);
     if (found)
         return found;
     found = search(sqlite3_context_db_handle(context), match);
@@ -75,7 +75,7 @@ static void has_words(sqlite3_context *context, int count, sqlite3_value **value
         sqlite3_result_int(context, 0);
         return;
     }
-    const struct found *found = found_of(context, values[MATCH]);
+    const struct text_match *found = found_of(context, values[MATCH]);
     if (found)
         sqlite3_result_int(context, has(found, (uint64_t)sqlite3_value_int64(values[ERROR_ID])));
     else

@@ -299,14 +299,14 @@ static void wait_for_work(struct sqlite_store *self) {
 
 /* It is tried every second; a disk may stay full for a day. */
 static void tell_trouble(struct sqlite_store *self, const struct err *err) {
-    if (complaint_is_due(&self->fold_trouble, clock_now(self->options.clock).mono))
+    if (log_throttle_is_due(&self->fold_trouble, clock_now(self->options.clock).mono))
         log_warn("the fold failed and is tried again until it works: %s", err->text);
 }
 
 static void fold_or_retry_later(struct sqlite_store *self) {
     struct err err;
     if (fold_one(self, &err) == STATUS_OK) {
-        if (complaint_ends(&self->fold_trouble))
+        if (log_throttle_ends(&self->fold_trouble))
             log_info("the fold works again");
         return;
     }

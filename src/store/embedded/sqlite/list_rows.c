@@ -82,7 +82,7 @@ static struct bytes as_shown(struct bytes stored, const struct knowledge *known,
                         stored.len + known->mark.len + known->blocked_by.len + GROWTH_BYTES, arena);
 }
 
-struct listing {
+struct row_listing {
     struct packs *packs;
     const struct letters_query *query;
     struct arena *arena;
@@ -91,7 +91,7 @@ struct listing {
     struct packs_wish *wishes; /* the same */
 };
 
-static void add_row(struct listing *listing, sqlite3_stmt *stmt) {
+static void add_row(struct row_listing *listing, sqlite3_stmt *stmt) {
     struct letters_page *page = listing->page;
     struct letters_row *row = &page->rows[page->count];
     struct bytes mark = database_text(stmt, LIST_MARK);
@@ -110,8 +110,8 @@ static void add_row(struct listing *listing, sqlite3_stmt *stmt) {
 }
 
 /* One row more than the limit is asked for: it tells whether there is a next page. */
-static enum status read_rows(struct listing *listing, struct database *database, sqlite3_stmt *stmt,
-                             struct err *err) {
+static enum status read_rows(struct row_listing *listing, struct database *database,
+                             sqlite3_stmt *stmt, struct err *err) {
     struct letters_page *page = listing->page;
     enum status status = STATUS_OK;
     struct list_page_key last = {0};
@@ -132,7 +132,7 @@ static enum status read_rows(struct listing *listing, struct database *database,
 }
 
 /* The id of a row whose envelope is damaged. */
-static enum status read_id(struct listing *listing, struct database *database,
+static enum status read_id(struct row_listing *listing, struct database *database,
                            struct letters_row *row, struct err *err) {
     sqlite3_stmt *stmt = NULL;
     enum status status = STATUS_OK;
@@ -148,7 +148,8 @@ static enum status read_id(struct listing *listing, struct database *database,
 }
 
 /* One damaged record must not hide the others: each is read by itself. */
-static enum status read_each(struct listing *listing, struct database *database, struct err *err) {
+static enum status read_each(struct row_listing *listing, struct database *database,
+                             struct err *err) {
     for (size_t i = 0; i < listing->page->count; i++) {
         struct packs_wish *wish = &listing->wishes[i];
         if (wish->place.at == 0)
@@ -165,7 +166,7 @@ static enum status read_each(struct listing *listing, struct database *database,
     return STATUS_OK;
 }
 
-static enum status run(struct listing *listing, struct database *database, sqlite3_stmt *stmt,
+static enum status run(struct row_listing *listing, struct database *database, sqlite3_stmt *stmt,
                        struct err *err) {
     enum status status = read_rows(listing, database, stmt, err);
     if (status == STATUS_OK)
@@ -175,7 +176,7 @@ static enum status run(struct listing *listing, struct database *database, sqlit
 }
 
 /* A pack may go between our look at the rows and our look at the pack: then we look again. */
-static enum status run_again(struct listing *listing, struct database *database,
+static enum status run_again(struct row_listing *listing, struct database *database,
                              const struct list_sql *sql, struct err *err) {
     sqlite3_stmt *stmt = NULL;
     enum status status = list_sql_prepare(sql, database->db, &stmt, err);
@@ -190,7 +191,7 @@ static enum status run_again(struct listing *listing, struct database *database,
 }
 
 /* Which key is closed is known in memory alone. */
-static void show_rows(struct sqlite_store *self, struct listing *listing) {
+static void show_rows(struct sqlite_store *self, struct row_listing *listing) {
     struct letters_page *page = listing->page;
     pthread_mutex_lock(&self->front.mutex);
     for (size_t i = 0; i < page->count; i++)
@@ -203,11 +204,11 @@ static void show_rows(struct sqlite_store *self, struct listing *listing) {
             as_shown(page->rows[i].envelope, &listing->known[i], &memo, listing->arena);
 }
 
-static struct listing listing_new(struct sqlite_store *self, const struct letters_query *query,
-                                  struct arena *arena, struct letters_page *page) {
+static struct row_listing listing_new(struct sqlite_store *self, const struct letters_query *query,
+                                      struct arena *arena, struct letters_page *page) {
     size_t most = query->limit + 1;
     page->rows = arena_alloc(arena, most * sizeof *page->rows);
-    return (struct listing){
+    return (struct row_listing){
         .packs = self->packs,
         .query = query,
         .arena = arena,
@@ -296,7 +297,7 @@ static bool narrow(struct sqlite_store *self, const struct list_known *known,
     return time_bounds_narrow(self->spread, &wanted, known->reasons, known->reason_count, query);
 }
 
-static enum status read_page(struct sqlite_store *self, struct listing *listing,
+static enum status read_page(struct sqlite_store *self, struct row_listing *listing,
                              const struct list_known *known, bool possible, struct err *err) {
     struct list_sql sql;
     struct letters_query query = *listing->query;
@@ -313,7 +314,7 @@ enum status list_rows_read(struct letters *letters, const struct letters_query *
     struct list_known known;
     *out = (struct letters_page){.unlisted = fold_wait(self)};
     bool possible = know(self, query, arena, &known);
-    struct listing listing = listing_new(self, query, arena, out);
+    struct row_listing listing = listing_new(self, query, arena, out);
     database_lock(self->list_db);
     enum status status = read_page(self, &listing, &known, possible, err);
     database_unlock(self->list_db);

@@ -9,7 +9,7 @@
 
 #define IS_TAKEN "seq IN (SELECT value FROM json_each(?1))"
 
-struct building {
+struct list_select {
     struct list_sql *sql;
     const struct letters_query *query;
     const struct list_known *known;
@@ -22,18 +22,18 @@ struct building {
     bool by_death;
 };
 
-static void add_value(struct building *building, struct list_value value) {
+static void add_value(struct list_select *building, struct list_value value) {
     assert(building->sql->value_count < LIST_VALUES_MAX);
     building->sql->values[building->sql->value_count++] = value;
 }
 
 /* " AND <condition>", whose ? is the value. */
-static void where_text(struct building *building, const char *condition, struct bytes text) {
+static void where_text(struct list_select *building, const char *condition, struct bytes text) {
     buf_printf(&building->text, " AND %s", condition);
     add_value(building, (struct list_value){.text = text});
 }
 
-static void where_number(struct building *building, const char *condition, int64_t number) {
+static void where_number(struct list_select *building, const char *condition, int64_t number) {
     buf_printf(&building->text, " AND %s", condition);
     add_value(building, (struct list_value){.number = number});
 }
@@ -41,7 +41,7 @@ static void where_number(struct building *building, const char *condition, int64
 /* ---- filters ---- */
 
 /* As decide_reason_matches; GLOB would need its letters escaped. */
-static void filter_reason(struct building *building) {
+static void filter_reason(struct list_select *building) {
     struct bytes prefix = building->query->reason_prefix;
     struct buf behind;
     buf_init_heap(&behind, sizeof DECIDE_EXHAUSTED + prefix.len);
@@ -52,7 +52,7 @@ static void filter_reason(struct building *building) {
     buf_free(&behind);
 }
 
-static void filter_texts(struct building *building) {
+static void filter_texts(struct list_select *building) {
     const struct letters_query *query = building->query;
     const struct {
         const char *condition;
@@ -71,7 +71,7 @@ static void filter_texts(struct building *building) {
         filter_reason(building);
 }
 
-static void filter_marks(struct building *building) {
+static void filter_marks(struct list_select *building) {
     const struct letters_query *query = building->query;
     if (query->queue.len > 0)
         where_number(building, "queue = ?", building->known->queue);
@@ -91,7 +91,7 @@ static void filter_marks(struct building *building) {
                                                                  : " AND escalated_ms = 0");
 }
 
-static void filter_reasons(struct building *building) {
+static void filter_reasons(struct list_select *building) {
     const struct list_known *known = building->known;
     if (known->reason_count == 0)
         return;
@@ -106,7 +106,7 @@ static void filter_reasons(struct building *building) {
 
 /* The index has these: where they are not met, no row is looked at. The conditions themselves
  * follow. */
-static void filter_traits(struct building *building) {
+static void filter_traits(struct list_select *building) {
     struct filter_signature_wanted wanted =
         filter_signature_wanted(building->query, building->known->queue);
     if (!building->by_death)
@@ -123,18 +123,18 @@ static void filter_traits(struct building *building) {
 
 /* Along the index SQLite starts at one bound, and of two it may take the wrong one: then every page
  * begins with all that was on the pages before. So the bound that the other implies is left out. */
-static bool is_past_time(const struct building *building) {
+static bool is_past_time(const struct list_select *building) {
     const struct letters_query *query = building->query;
     return query->oldest_first ? query->since.ms > building->after.dead_ms
                                : query->until.ms != 0 && query->until.ms <= building->after.dead_ms;
 }
 
-static bool is_behind_cursor(const struct building *building, bool since) {
+static bool is_behind_cursor(const struct list_select *building, bool since) {
     return building->by_death && building->has_cursor && !is_past_time(building) &&
            since == building->query->oldest_first;
 }
 
-static void filter_times(struct building *building) {
+static void filter_times(struct list_select *building) {
     const struct letters_query *query = building->query;
     const char *since = "dead_ms >= ?", *until = "dead_ms < ?";
     if (!building->by_death) {
@@ -162,7 +162,7 @@ static enum state seen_as(enum state stored) {
     return seen[stored];
 }
 
-static void put_states(struct building *building, uint32_t states, bool taken) {
+static void put_states(struct list_select *building, uint32_t states, bool taken) {
     const char *comma = "";
     for (int state = 0; state < STATE_COUNT; state++) {
         int seen = taken ? (int)seen_as((enum state)state) : state;
@@ -174,13 +174,13 @@ static void put_states(struct building *building, uint32_t states, bool taken) {
 }
 
 /* True when each run of the index is of a state that is shown as it is stored. */
-static bool is_as_stored(const struct building *building) {
+static bool is_as_stored(const struct list_select *building) {
     const uint32_t changing =
         1u << STATE_QUEUED | 1u << STATE_RUNNING | 1u << STATE_PENDING_RETRY | 1u << STATE_RETRYING;
     return building->by_death && (building->query->states & changing) == 0;
 }
 
-static void filter_states(struct building *building) {
+static void filter_states(struct list_select *building) {
     uint32_t states = building->query->states;
     if (states == 0 || is_as_stored(building))
         return;
@@ -194,7 +194,7 @@ static void filter_states(struct building *building) {
         buf_str(&building->text, " AND " IS_TAKEN);
 }
 
-static enum status read_words(struct building *building) {
+static enum status read_words(struct list_select *building) {
     if (building->query->text.len == 0)
         return STATUS_OK;
     struct bytes words[LIST_PAGE_WORDS_MAX];
@@ -211,14 +211,14 @@ static enum status read_words(struct building *building) {
     return STATUS_OK;
 }
 
-static void filter_words(struct building *building) {
+static void filter_words(struct list_select *building) {
     if (building->match.len > 0)
         where_text(building, "has_words(?, error_id)", building->match);
 }
 
 /* ---- order ---- */
 
-static void filter_cursor(struct building *building) {
+static void filter_cursor(struct list_select *building) {
     struct list_page_key after = building->after;
     bool oldest_first = building->query->oldest_first;
     if (!building->has_cursor || (building->by_death && is_past_time(building)))
@@ -233,7 +233,7 @@ static void filter_cursor(struct building *building) {
     }
 }
 
-static void put_order(struct building *building) {
+static void put_order(struct list_select *building) {
     const char *way = building->query->oldest_first ? "ASC" : "DESC";
     if (building->by_death)
         buf_printf(&building->text, " ORDER BY dead_ms %s, seq %s", way, way);
@@ -261,7 +261,7 @@ static uint32_t stored_states(uint32_t asked) {
     return states;
 }
 
-static struct bytes states_json(struct building *building, uint32_t states) {
+static struct bytes states_json(struct list_select *building, uint32_t states) {
     char memory[256];
     struct buf text;
     buf_init_fixed(&text, memory, sizeof memory);
@@ -278,7 +278,7 @@ static struct bytes states_json(struct building *building, uint32_t states) {
 
 /* Of one DLQ and one state, in which they are shown too, and without words: a single run of the
  * index, already in order. */
-static bool is_one_run(const struct building *building, uint32_t states) {
+static bool is_one_run(const struct list_select *building, uint32_t states) {
     if (!building->by_death || building->query->dlq.len == 0 || building->match.len > 0)
         return false;
     for (int state = 0; state < STATE_COUNT; state++) {
@@ -288,7 +288,7 @@ static bool is_one_run(const struct building *building, uint32_t states) {
     return false;
 }
 
-static void open_run(struct building *building, uint32_t states) {
+static void open_run(struct list_select *building, uint32_t states) {
     buf_str(&building->text, " FROM messages WHERE 1");
     where_text(building, "dlq = ?", building->query->dlq);
     for (int state = 0; state < STATE_COUNT; state++) {
@@ -299,7 +299,7 @@ static void open_run(struct building *building, uint32_t states) {
 
 /* Every DLQ and state, each along its own run of the index. Words that no error has end it before
  * the first run: they would be looked for in every letter. */
-static void open_all(struct building *building, uint32_t states) {
+static void open_all(struct list_select *building, uint32_t states) {
     bool one = building->query->dlq.len > 0;
     add_value(building, (struct list_value){.text = states_json(building, states)});
     if (one)
@@ -315,19 +315,19 @@ static void open_all(struct building *building, uint32_t states) {
 }
 
 /* One page out of each, and of those the first: no list sorts more than it could show. */
-static void open_runs(struct building *building, uint32_t states) {
+static void open_runs(struct list_select *building, uint32_t states) {
     open_all(building, states);
     buf_str(&building->text, " AND seq IN (SELECT seq FROM messages"
                              " WHERE dlq = in_dlq AND state = in_state");
 }
 
-static void close_runs(struct building *building) {
+static void close_runs(struct list_select *building) {
     put_order(building);
     buf_char(&building->text, ')');
 }
 
 /* All that is asked of a letter but its state and its place in the list. */
-static void filter_all(struct building *building) {
+static void filter_all(struct list_select *building) {
     filter_traits(building);
     filter_texts(building);
     filter_marks(building);
@@ -338,12 +338,12 @@ static void filter_all(struct building *building) {
 enum status list_sql_build(struct list_sql *out, const struct letters_query *query,
                            const struct list_known *known, struct arena *arena, struct err *err) {
     out->value_count = 0;
-    struct building building = {.sql = out,
-                                .query = query,
-                                .known = known,
-                                .arena = arena,
-                                .err = err,
-                                .by_death = list_page_by_death(query)};
+    struct list_select building = {.sql = out,
+                                   .query = query,
+                                   .known = known,
+                                   .arena = arena,
+                                   .err = err,
+                                   .by_death = list_page_by_death(query)};
     buf_init_fixed(&building.text, out->text, sizeof out->text);
     buf_str(&building.text, "SELECT seq, dead_ms, envelope, " IS_TAKEN
                             " AS taken, mark, envelope_at, envelope_len");
@@ -377,7 +377,7 @@ enum status list_sql_build_sum(struct list_sql *out, const struct letters_query 
     const struct letters_query any_adopted = {.has_cause = true, .cause = CAUSE_ADOPTED};
     struct filter_signature_wanted adopted = filter_signature_wanted(&any_adopted, 0);
     out->value_count = 0;
-    struct building building = {
+    struct list_select building = {
         .sql = out, .query = query, .known = known, .arena = arena, .err = err, .by_death = true};
     buf_init_fixed(&building.text, out->text, sizeof out->text);
     buf_printf(&building.text, "SELECT count(*), max(dead_ms), sum(traits & %lld = %lld)",

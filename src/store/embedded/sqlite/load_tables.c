@@ -26,7 +26,7 @@ static enum status load_queues(struct sqlite_store *self, struct err *err) {
             bounds_damaged(&row, 1, "two queues have one name");
         if (refuse(stmt, &row))
             return row.status;
-        struct queue *queue = tables_queue_restore(tables, (uint32_t)number, name);
+        struct queue_table *queue = tables_queue_restore(tables, (uint32_t)number, name);
         if (sqlite3_column_type(stmt, 2) != SQLITE_NULL)
             tables_queue_facts(queue, database_text(stmt, 2));
         queue->changed = false;

@@ -95,7 +95,7 @@ static void bind_places(sqlite3_stmt *stmt, int first, const struct places *plac
 }
 
 /* A row on its way into the file: what its values are bound to. */
-struct draft {
+struct row_draft {
     uint64_t seq;
     uint32_t queue;
     struct bytes mark;
@@ -105,12 +105,12 @@ struct draft {
     char fingerprint[DATABASE_FINGERPRINT_SIZE];
 };
 
-static bool is_letter(const struct draft *draft) {
+static bool is_letter(const struct row_draft *draft) {
     return draft->envelope.dlq.len > 0;
 }
 
 /* Its envelope is read. What it refers to is not known yet. */
-static void begin_draft(struct draft *draft, const struct row *row) {
+static void begin_draft(struct row_draft *draft, const struct row *row) {
     draft->seq = row->seq;
     draft->queue = row->queue;
     draft->mark = row->mark;
@@ -121,7 +121,7 @@ static void begin_draft(struct draft *draft, const struct row *row) {
 }
 
 /* All of its values: the statement may still have those of another. */
-static void bind_draft(sqlite3_stmt *stmt, int first, const struct draft *draft) {
+static void bind_draft(sqlite3_stmt *stmt, int first, const struct row_draft *draft) {
     sqlite3_bind_int64(stmt, first, (sqlite3_int64)draft->seq);
     sqlite3_bind_int64(stmt, first + 1, draft->queue);
     bind_envelope(stmt, first, &draft->envelope, draft->fingerprint);
@@ -131,7 +131,7 @@ static void bind_draft(sqlite3_stmt *stmt, int first, const struct draft *draft)
 }
 
 /* At most DATABASE_ROWS. */
-static void spread_drafts(struct database *database, const struct draft *drafts, size_t count) {
+static void spread_drafts(struct database *database, const struct row_draft *drafts, size_t count) {
     struct time_bounds_letter letters[DATABASE_ROWS];
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
@@ -143,7 +143,7 @@ static void spread_drafts(struct database *database, const struct draft *drafts,
 }
 
 static enum status write_draft(struct database *database, enum database_sql which,
-                               const struct draft *draft, struct err *err) {
+                               const struct row_draft *draft, struct err *err) {
     sqlite3_stmt *stmt = database_again(database, which);
     bind_draft(stmt, 1, draft);
     return database_step(database, stmt, err);
@@ -165,7 +165,7 @@ static enum status move_bytes(struct database *database, const struct row *row,
 
 /* What its row referred to before, and its error text. */
 static enum status refer(struct database *database, struct error_texts *texts,
-                         const struct row *row, struct draft *draft, struct err *err) {
+                         const struct row *row, struct row_draft *draft, struct err *err) {
     enum status status = STATUS_OK;
     begin_draft(draft, row);
     spread_drafts(database, draft, 1);
@@ -179,7 +179,7 @@ static enum status refer(struct database *database, struct error_texts *texts,
 
 /* Everything but the row itself. */
 static enum status write_around(struct database *database, struct error_texts *texts,
-                                const struct row *row, struct draft *draft, struct err *err) {
+                                const struct row *row, struct row_draft *draft, struct err *err) {
     enum status status = refer(database, texts, row, draft, err);
     return status == STATUS_OK ? move_bytes(database, row, &draft->places, err) : status;
 }
@@ -192,7 +192,7 @@ static enum status read_envelope(const struct row *row, struct arena *arena, str
 
 enum status rows_write(struct database *database, struct error_texts *texts, const struct row *row,
                        struct err *err) {
-    struct draft draft;
+    struct row_draft draft;
     struct arena arena;
     arena_init_heap(&arena, SCRATCH_BYTES);
     enum status status = read_envelope(row, &arena, &draft.envelope, err);
@@ -206,7 +206,7 @@ enum status rows_write(struct database *database, struct error_texts *texts, con
 
 enum status rows_adopt(struct database *database, struct error_texts *texts, const struct row *row,
                        struct pack_place place, struct err *err) {
-    struct draft draft;
+    struct row_draft draft;
     struct arena arena;
     arena_init_heap(&arena, SCRATCH_BYTES);
     enum status status = read_envelope(row, &arena, &draft.envelope, err);
@@ -226,7 +226,7 @@ enum status rows_adopt(struct database *database, struct error_texts *texts, con
 /* Starting a statement, with its table and its indexes, costs as much as a row. */
 struct rows_batch {
     size_t count;
-    struct draft drafts[DATABASE_ROWS];
+    struct row_draft drafts[DATABASE_ROWS];
     char memory[DATABASE_ROWS][SCRATCH_BYTES];
 };
 
@@ -250,7 +250,7 @@ bool rows_batch_draft(struct rows_batch *batch, struct packs *packs, const struc
     arena_init_fixed(&arena, batch->memory[batch->count], SCRATCH_BYTES);
     struct row copy = *row;
     copy.envelope = arena_dup(&arena, row->envelope);
-    struct draft *draft = &batch->drafts[batch->count];
+    struct row_draft *draft = &batch->drafts[batch->count];
     if (!copy.envelope.ptr || read_envelope(&copy, &arena, &draft->envelope, NULL) != STATUS_OK)
         return false;
     begin_draft(draft, row);
@@ -274,7 +274,7 @@ enum status rows_batch_write(struct rows_batch *batch, struct database *database
     enum status status = STATUS_OK;
     spread_drafts(database, batch->drafts, batch->count);
     for (size_t i = 0; status == STATUS_OK && i < batch->count; i++) {
-        struct draft *draft = &batch->drafts[i];
+        struct row_draft *draft = &batch->drafts[i];
         status = error_texts_add(texts, database, &draft->envelope, &draft->places.error_id, err);
     }
     bool full = batch->count == DATABASE_ROWS;

@@ -28,7 +28,7 @@ struct checked {
     struct err err;
 };
 
-struct checking {
+struct row_check {
     struct packs *packs;
     void (*damaged)(void *arg, uint64_t seq, const char *why);
     void *arg;
@@ -39,7 +39,7 @@ struct checking {
 
 /* ---- one row ---- */
 
-static void add_row(struct checking *checking, sqlite3_stmt *stmt) {
+static void add_row(struct row_check *checking, sqlite3_stmt *stmt) {
     struct checked *row = &checking->rows[checking->count++];
     *row = (struct checked){.seq = (uint64_t)sqlite3_column_int64(stmt, 0)};
     row->status = rows_facts(stmt, &checking->arena, &row->facts, &row->err);
@@ -57,7 +57,7 @@ static void add_row(struct checking *checking, sqlite3_stmt *stmt) {
         row->status = err_set(&row->err, STATUS_CORRUPT, "its body is missing");
 }
 
-static enum status read_rows(struct checking *checking, size_t first, size_t count,
+static enum status read_rows(struct row_check *checking, size_t first, size_t count,
                              struct err *err) {
     struct packs_wish wishes[ROWS_AT_ONCE * PLACES_A_ROW];
     for (size_t i = 0; i < count * PLACES_A_ROW; i++) {
@@ -108,7 +108,7 @@ static const char *difference(const struct envelope *row, const struct envelope 
                                                                                   : NULL;
 }
 
-static void compare(struct checking *checking, struct checked *row) {
+static void compare(struct row_check *checking, struct checked *row) {
     struct envelope said;
     if (row->status != STATUS_OK)
         return;
@@ -124,7 +124,7 @@ static void compare(struct checking *checking, struct checked *row) {
 /* ---- all ---- */
 
 /* One by one only where something is wrong. */
-static void check_rows(struct checking *checking) {
+static void check_rows(struct row_check *checking) {
     struct err err;
     bool all = checking->count > 0 && read_rows(checking, 0, checking->count, &err) == STATUS_OK;
     for (size_t i = 0; i < checking->count; i++) {
@@ -145,7 +145,7 @@ static void check_rows(struct checking *checking) {
 static enum status verify(struct database *database, const char *sql, uint64_t seq,
                           void (*damaged)(void *arg, uint64_t seq, const char *why), void *arg,
                           struct err *err) {
-    struct checking *checking = memory_new(sizeof *checking);
+    struct row_check *checking = memory_new(sizeof *checking);
     checking->packs = database->packs;
     checking->damaged = damaged;
     checking->arg = arg;

@@ -72,7 +72,7 @@ static void seal_counts(struct map_node *node, void *arg) {
 static void seal_queues(struct snapshot *snapshot, struct sqlite_store *self) {
     snapshot->queues = memory_array(self->front.tables.queue_count + 1, sizeof *snapshot->queues);
     for (size_t i = 0; i < self->front.tables.queue_count; i++) {
-        struct queue *queue = self->front.tables.queues[i];
+        struct queue_table *queue = self->front.tables.queues[i];
         if (!queue->changed)
             continue;
         queue->changed = false;

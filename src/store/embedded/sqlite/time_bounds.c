@@ -7,17 +7,17 @@
 #include "base/memory.h"
 
 /* Both ends included; nobody died in it when it ends before it begins. */
-struct span {
+struct death_span {
     int64_t from, to;
 };
 
-static const struct span nowhere = {INT64_MAX, INT64_MIN}, anywhere = {INT64_MIN, INT64_MAX};
+static const struct death_span nowhere = {INT64_MAX, INT64_MIN}, anywhere = {INT64_MIN, INT64_MAX};
 
 struct spread {
     pthread_mutex_t mutex;
     bool whole; /* what was in the file before is in it */
     atomic_bool stopping;
-    struct span spans[TRAIT_COUNT][FILTER_SIGNATURE_VALUES];
+    struct death_span spans[TRAIT_COUNT][FILTER_SIGNATURE_VALUES];
 };
 
 struct spread *time_bounds_new(void) {
@@ -38,19 +38,19 @@ void time_bounds_free(struct spread *spread) {
 
 /* ---- spans ---- */
 
-static struct span join(struct span a, struct span b) {
-    return (struct span){a.from < b.from ? a.from : b.from, a.to > b.to ? a.to : b.to};
+static struct death_span join(struct death_span a, struct death_span b) {
+    return (struct death_span){a.from < b.from ? a.from : b.from, a.to > b.to ? a.to : b.to};
 }
 
-static struct span meet(struct span a, struct span b) {
-    return (struct span){a.from > b.from ? a.from : b.from, a.to < b.to ? a.to : b.to};
+static struct death_span meet(struct death_span a, struct death_span b) {
+    return (struct death_span){a.from > b.from ? a.from : b.from, a.to < b.to ? a.to : b.to};
 }
 
 static void add(struct spread *spread, const struct time_bounds_letter *letter) {
     for (int trait = 0; trait < TRAIT_COUNT; trait++) {
-        struct span *span =
+        struct death_span *span =
             &spread->spans[trait][filter_signature_part(letter->traits, (enum trait)trait)];
-        *span = join(*span, (struct span){letter->dead_ms, letter->dead_ms});
+        *span = join(*span, (struct death_span){letter->dead_ms, letter->dead_ms});
     }
 }
 
@@ -85,26 +85,26 @@ void time_bounds_stop(struct spread *spread) {
 
 /* ---- asking ---- */
 
-static struct span of_reasons(const struct spread *spread, const struct bytes *reasons,
-                              size_t count) {
-    struct span span = count > 0 ? nowhere : anywhere;
+static struct death_span of_reasons(const struct spread *spread, const struct bytes *reasons,
+                                    size_t count) {
+    struct death_span span = count > 0 ? nowhere : anywhere;
     for (size_t i = 0; i < count; i++)
         span = join(span, spread->spans[TRAIT_REASON][filter_signature_part(
                               filter_signature_reason(reasons[i]), TRAIT_REASON)]);
     return span;
 }
 
-static struct span of_attempts(const struct spread *spread, int64_t least) {
-    struct span span = nowhere;
+static struct death_span of_attempts(const struct spread *spread, int64_t least) {
+    struct death_span span = nowhere;
     for (uint32_t value = filter_signature_part(least, TRAIT_ATTEMPTS);
          value < FILTER_SIGNATURE_VALUES; value++)
         span = join(span, spread->spans[TRAIT_ATTEMPTS][value]);
     return span;
 }
 
-static struct span of_wanted(const struct spread *spread,
-                             const struct filter_signature_wanted *wanted) {
-    struct span span = wanted->least > 0 ? of_attempts(spread, wanted->least) : anywhere;
+static struct death_span of_wanted(const struct spread *spread,
+                                   const struct filter_signature_wanted *wanted) {
+    struct death_span span = wanted->least > 0 ? of_attempts(spread, wanted->least) : anywhere;
     for (int trait = 0; trait < TRAIT_COUNT; trait++)
         if (filter_signature_is_wanted(wanted, (enum trait)trait))
             span =
@@ -113,7 +113,7 @@ static struct span of_wanted(const struct spread *spread,
     return span;
 }
 
-static void narrow(struct letters_query *query, struct span span) {
+static void narrow(struct letters_query *query, struct death_span span) {
     if (span.from > query->since.ms)
         query->since.ms = span.from;
     if (span.to < INT64_MAX && (query->until.ms == 0 || span.to + 1 < query->until.ms))
@@ -126,7 +126,7 @@ bool time_bounds_narrow(struct spread *spread, const struct filter_signature_wan
     if (wanted->mask == 0 && wanted->least == 0 && reason_count == 0)
         return true;
     pthread_mutex_lock(&spread->mutex);
-    struct span span =
+    struct death_span span =
         spread->whole ? meet(of_wanted(spread, wanted), of_reasons(spread, reasons, reason_count))
                       : anywhere;
     pthread_mutex_unlock(&spread->mutex);
