@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 fail=0
 git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror || fail=1
 /usr/bin/python3 tools/rooms.py check src || fail=1
+/usr/bin/python3 tools/names.py src || fail=1
 /usr/bin/python3 tools/call_cycles.py check src || fail=1
 # A message's state is changed by core/lifecycle.c alone; the store decodes it from what it has stored.
 if git grep -nE 'envelope(->|\.)state = ' -- src ':!src/core/lifecycle.c' ':!src/store'; then

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 
-struct stored_facts {
+struct facts {
     pcre2_code **patterns; /* by rule; NULL: the rule has none */
     size_t count;
     pcre2_code **bodies; /* the same, by answer rule */
@@ -37,8 +37,7 @@ static pcre2_match_context *limits_new(uint32_t matches) {
     return limits;
 }
 
-static enum status compile_all(struct stored_facts *facts, const struct policy *policy,
-                               struct err *err) {
+static enum status compile_all(struct facts *facts, const struct policy *policy, struct err *err) {
     enum status status = STATUS_OK;
     for (size_t i = 0; status == STATUS_OK && i < facts->count; i++) {
         const struct rule *rule = &policy->rules[i];
@@ -53,8 +52,8 @@ static enum status compile_all(struct stored_facts *facts, const struct policy *
     return status;
 }
 
-enum status facts_new(const struct policy *policy, struct stored_facts **out, struct err *err) {
-    struct stored_facts *facts = memory_new(sizeof *facts);
+enum status facts_new(const struct policy *policy, struct facts **out, struct err *err) {
+    struct facts *facts = memory_new(sizeof *facts);
     facts->count = policy->rule_count;
     facts->patterns = memory_array(facts->count, sizeof *facts->patterns);
     facts->body_count = policy->answer_count;
@@ -71,7 +70,7 @@ enum status facts_new(const struct policy *policy, struct stored_facts **out, st
     return STATUS_OK;
 }
 
-void facts_free(struct stored_facts *facts) {
+void facts_free(struct facts *facts) {
     if (!facts)
         return;
     for (size_t i = 0; i < facts->count; i++)
@@ -86,7 +85,7 @@ void facts_free(struct stored_facts *facts) {
     free(facts);
 }
 
-static bool matches(const struct stored_facts *facts, const pcre2_code *pattern,
+static bool matches(const struct facts *facts, const pcre2_code *pattern,
                     pcre2_match_context *limits, struct bytes subject) {
     if (!pattern)
         return true;
@@ -94,18 +93,17 @@ static bool matches(const struct stored_facts *facts, const pcre2_code *pattern,
     return pcre2_match(pattern, (PCRE2_SPTR)text, subject.len, 0, 0, facts->match, limits) >= 0;
 }
 
-bool facts_message_matches(const struct stored_facts *facts, size_t index,
-                           struct bytes error_message) {
+bool facts_message_matches(const struct facts *facts, size_t index, struct bytes error_message) {
     return matches(facts, facts->patterns[index], facts->limits, error_message);
 }
 
-bool facts_answer_matches(const struct stored_facts *facts, const struct policy *policy,
-                          size_t index, const struct rule_answer *answer) {
+bool facts_answer_matches(const struct facts *facts, const struct policy *policy, size_t index,
+                          const struct rule_answer *answer) {
     return rule_matches_answer(&policy->answers[index].when, answer) &&
            matches(facts, facts->bodies[index], facts->body_limits, answer->text);
 }
 
-bool facts_could_match(const struct stored_facts *facts, const struct policy *policy, size_t index,
+bool facts_could_match(const struct facts *facts, const struct policy *policy, size_t index,
                        const struct rule_subject *subject) {
     const struct rule *rule = &policy->rules[index];
     return rule_needs_facts(rule) && rule_matches_inside(&rule->when, subject) &&

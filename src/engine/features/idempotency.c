@@ -20,7 +20,7 @@ enum {
 enum { FROM_STRING = '"', FROM_LITERAL = '#', FROM_HEADER = ':', FROM_LONG = '*' };
 
 /* A key in use: one attempt has it, or those who waited for it are about to. */
-struct key_claim {
+struct claim {
     struct map_node node;
     struct list link;  /* in idempotency->free */
     struct bytes name; /* owned */
@@ -40,14 +40,14 @@ struct idempotency *idempotency_new(void) {
     return idempotency;
 }
 
-static void claim_free(struct key_claim *claim) {
+static void claim_free(struct claim *claim) {
     free((char *)claim->name.ptr);
     free(claim->waiting);
     free(claim);
 }
 
 static void free_node(struct map_node *node) {
-    claim_free(CONTAINER_OF(node, struct key_claim, node));
+    claim_free(CONTAINER_OF(node, struct claim, node));
 }
 
 void idempotency_free(struct idempotency *idempotency) {
@@ -103,18 +103,18 @@ static struct bytes key_of(const struct queue *queue, struct message *held) {
 
 /* ---- claims ---- */
 
-static struct key_claim *find(const struct idempotency *idempotency, struct bytes name) {
+static struct claim *find(const struct idempotency *idempotency, struct bytes name) {
     for (struct map_node *node = map_first(&idempotency->claims, bytes_hash(name)); node;
          node = map_next(node)) {
-        struct key_claim *claim = CONTAINER_OF(node, struct key_claim, node);
+        struct claim *claim = CONTAINER_OF(node, struct claim, node);
         if (bytes_eq(claim->name, name))
             return claim;
     }
     return NULL;
 }
 
-static struct key_claim *get(struct idempotency *idempotency, struct bytes name) {
-    struct key_claim *claim = find(idempotency, name);
+static struct claim *get(struct idempotency *idempotency, struct bytes name) {
+    struct claim *claim = find(idempotency, name);
     if (claim)
         return claim;
     claim = memory_new(sizeof *claim);
@@ -124,13 +124,13 @@ static struct key_claim *get(struct idempotency *idempotency, struct bytes name)
     return claim;
 }
 
-static void drop(struct idempotency *idempotency, struct key_claim *claim) {
+static void drop(struct idempotency *idempotency, struct claim *claim) {
     list_remove(&claim->link);
     map_remove(&idempotency->claims, &claim->node);
     claim_free(claim);
 }
 
-static void add_waiting(struct key_claim *claim, uint64_t seq) {
+static void add_waiting(struct claim *claim, uint64_t seq) {
     if (claim->first > 0 && claim->first + claim->count == claim->cap) {
         memmove(claim->waiting, claim->waiting + claim->first, claim->count * sizeof seq);
         claim->first = 0;
@@ -143,7 +143,7 @@ static void add_waiting(struct key_claim *claim, uint64_t seq) {
 }
 
 static void claim_key(struct attempt *attempt, struct bytes key) {
-    struct key_claim *claim = get(attempt->queue->idempotency, key);
+    struct claim *claim = get(attempt->queue->idempotency, key);
     if (claim->busy)
         return;
     claim->busy = true;
@@ -157,7 +157,7 @@ void idempotency_claim(struct attempt *attempt) {
 }
 
 void idempotency_release(struct attempt *attempt) {
-    struct key_claim *claim = attempt->claim;
+    struct claim *claim = attempt->claim;
     struct idempotency *idempotency = attempt->queue->idempotency;
     if (!claim)
         return;
@@ -176,7 +176,7 @@ struct message *idempotency_next(struct queue *queue) {
     struct idempotency *idempotency = queue->idempotency;
     struct store *store = queue->engine->store;
     while (!list_empty(&idempotency->free)) {
-        struct key_claim *claim = CONTAINER_OF(idempotency->free.next, struct key_claim, link);
+        struct claim *claim = CONTAINER_OF(idempotency->free.next, struct claim, link);
         if (claim->busy) {
             list_remove(&claim->link);
             continue;
@@ -205,7 +205,7 @@ static void give_back(struct attempt *attempt, struct mono due) {
 }
 
 /* Nothing but the end of the one that runs brings it back, so that it costs its number here. */
-static void wait_for_key(struct attempt *attempt, struct key_claim *claim) {
+static void wait_for_key(struct attempt *attempt, struct claim *claim) {
     add_waiting(claim, attempt->held->seq);
     give_back(attempt, MONO_NEVER);
 }
@@ -236,7 +236,7 @@ bool idempotency_admit(struct attempt *attempt) {
     struct bytes key = key_of(queue, attempt->held), done;
     if (!key.ptr || attempt->held->envelope.compensating) /* undoing is not doing again */
         return true;
-    struct key_claim *claim = find(queue->idempotency, key);
+    struct claim *claim = find(queue->idempotency, key);
     if (claim && claim->busy) {
         wait_for_key(attempt, claim);
         return false;

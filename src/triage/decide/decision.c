@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "triage/query/audit.h"
-#include "triage/decide/compensation.h"
+#include "triage/decide/compensation_op.h"
 #include "triage/decide/escalation.h"
 #include "triage/decide/read_only.h"
 

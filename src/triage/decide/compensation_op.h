@@ -1,8 +1,8 @@
 /* compensate: marks a letter for its queue's compensating handler. Nothing is sent from here: the
  * letter becomes `replaying` with a mark, and the engine calls the handler (engine/compensate.c).
  */
-#ifndef TRIAGE_DECIDE_COMPENSATION_H
-#define TRIAGE_DECIDE_COMPENSATION_H
+#ifndef TRIAGE_DECIDE_COMPENSATION_OP_H
+#define TRIAGE_DECIDE_COMPENSATION_OP_H
 
 #include "port/store.h"
 

@@ -1,7 +1,7 @@
 /* ruling: the verbs resolve, discard, escalate, compensate, bury and retry, which differ only in
  * their texts. */
-#ifndef CLI_COMMANDS_DECIDE_H
-#define CLI_COMMANDS_DECIDE_H
+#ifndef CLI_COMMANDS_LETTER_VERBS_H
+#define CLI_COMMANDS_LETTER_VERBS_H
 
 #include "cli/cli.h"
 #include "cli/filter.h"

@@ -1,5 +1,5 @@
 /* ruling: sends decisions (decision) to the server, in calls of bounded size. */
-#include "cli/commands/decide.h"
+#include "cli/commands/letter_verbs.h"
 
 #include <stdio.h>
 #include <string.h>

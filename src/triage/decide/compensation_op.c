@@ -1,4 +1,4 @@
-#include "triage/decide/compensation.h"
+#include "triage/decide/compensation_op.h"
 
 #include <assert.h>
 
