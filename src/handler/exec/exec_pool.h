@@ -1,7 +1,7 @@
 /* exec_pool: the one thread that all process handlers share: it starts, feeds, watches and reaps
  * the processes.
  *
- * Other threads reach it through the call queue (calls.h) alone; functions below "the pool's
+ * Other threads reach it through the call queue (call_queue.h) alone; functions below "the pool's
  * thread" may only be called on it. The thread lives as long as the pool, because its children are
  * killed when it ends. */
 #ifndef HANDLER_EXEC_EXEC_POOL_H

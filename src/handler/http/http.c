@@ -1,6 +1,6 @@
 /* http: the pool's thread owns the multi handle and every transfer; other threads reach it through
- * the call queue (calls.h) alone. A transfer (libcurl's easy handle with its buffers) is reused for
- * later calls.
+ * the call queue (call_queue.h) alone. A transfer (libcurl's easy handle with its buffers) is
+ * reused for later calls.
  *
  * HTTP/1.1 on purpose: with one call on a connection at a time, a connection that is closed without
  * an answer points to the one call that was on it (SEMANTICS 4.10).

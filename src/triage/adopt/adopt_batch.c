@@ -204,6 +204,10 @@ static enum status put_comeback(struct batch *batch, const struct adopt_comeback
         batch->known++;
         return STATUS_OK;
     }
+    if (batch->room == 0) { /* the letter is pending_review again, whatever the message was */
+        batch->full = true;
+        return STATUS_OK;
+    }
     batch->ops[batch->op_count++] = adopt_comeback_op(batch->triage->store, letter, came);
     remember_letter(batch, seen, &letter->envelope);
     batch->room--;

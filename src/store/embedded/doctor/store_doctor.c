@@ -1,5 +1,6 @@
-/* What `impound doctor` does with the embedded store: a checkup (checkup.h), and with `repair` what
- * can be mended is (salvage.h, and rebuild.h for a SQLite file that is lost or malformed). */
+/* store_doctor: `impound doctor` on the embedded store. It verifies the store (verify.h); with
+ * `repair` it recovers the journal (recover_journal.h), and rebuilds a SQLite file that is lost or
+ * malformed (rebuild.h). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -38,7 +38,7 @@ bool convention_adds(const struct convention *convention, struct bytes header);
  *                     alone where nothing names the origin
  *   id                the message's own where the convention has one; else as it was
  *   body, key, headers, content_type, size
- *                     the original's, byte for byte. Headers that were added stay (strip.h)
+ *                     the original's, byte for byte. Headers that were added stay (scrub_headers.h)
  *   task, consumer    where the convention has them
  *   context           {"adopted":{"convention":…,"from":entry,"at":{the source as it was}},…}
  *   why               of a pointer: that its message was gone or may have been replaced
