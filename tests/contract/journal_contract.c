@@ -109,7 +109,7 @@ static void assert_record(struct scene *scene, uint64_t position, const char *te
 static void what_was_appended_is_read_by_its_position_and_replayed_in_order(void **state) {
     struct scene *scene = scene_new(*state);
     struct bytes first[] = {BYTES("a"), BYTES(""), BYTES("ccc")}, second[] = {BYTES("d")};
-    uint64_t at[4], end, last;
+    uint64_t at[4], end = 0, last = 0;
     assert_int_equal(scene->journal->vtable->end(scene->journal), 0);
     assert_int_equal(append(scene, first, 3, 1, at, &end), STATUS_OK);
     assert_int_equal(append(scene, second, 1, 1, at + 3, &last), STATUS_OK);
