@@ -1,4 +1,4 @@
-/* Moves an attempt on, once what it waited for has happened on another thread. */
+/* Moves an attempt on after the event that it waited for has happened on another thread. */
 #include <assert.h>
 
 #include "engine/edit.h"

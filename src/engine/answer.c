@@ -10,10 +10,10 @@
 struct answering {
     struct outcome *outcome;
     void (*then)(struct attempt *attempt);
-    size_t pending; /* questions to jq, and one while they are asked */
+    size_t pending; /* jq programs that are not answered yet, plus one while they are started */
 };
 
-/* ---- what is asked for ---- */
+/* ---- the call ---- */
 
 static bool has_preset(const struct policy *policy, enum preset preset) {
     for (size_t i = 0; i < policy->preset_count; i++)
@@ -49,7 +49,7 @@ static struct rule_answer answer_of(const struct outcome *outcome) {
                                 .header_count = outcome->answer_header_count};
 }
 
-/* The beginning of the answer is what people read of it, unless it said itself what is wrong. */
+/* The outcome's text is the beginning of the answer, unless the answer stated an error itself. */
 static void fail(struct outcome *outcome) {
     bool said = outcome->ending == ENDING_FAILED;
     outcome->ending = ENDING_FAILED;
@@ -79,21 +79,21 @@ static void answered(struct attempt *attempt, size_t index, bool matched) {
         finish(attempt);
 }
 
-/* The text is the outcome's, which lives as long as the attempt. */
+/* The text belongs to the outcome, which lives as long as the attempt. */
 static void ask(struct attempt *attempt, size_t index, struct bytes text) {
     struct buf input = {.ptr = (char *)text.ptr, .len = text.len};
     attempt->answering->pending++;
     rule_jq_ask(attempt, &attempt->policy->answers[index], index, input, answered);
 }
 
-/* The parsed answer is one JSON value that came whole; of anything else jq rules do not match. */
+/* jq rules match only an answer that is complete and one JSON value. */
 static bool is_json(const struct outcome *outcome) {
     struct json value;
     return outcome->answer.len <= OUTCOME_ANSWER_MAX &&
            json_parse(outcome->answer, &value, NULL) == STATUS_OK;
 }
 
-/* Behind a rule that has matched no other can win. */
+/* Rules after the first match cannot win and are not evaluated. */
 static void look(struct attempt *attempt, const struct outcome *outcome) {
     const struct policy *policy = attempt->policy;
     struct rule_answer answer = answer_of(outcome);
@@ -109,7 +109,7 @@ static void look(struct attempt *attempt, const struct outcome *outcome) {
     }
 }
 
-/* A reload in between changes nothing: the rules that jq was asked about are those that decide. */
+/* A reload in between has no effect: the answer is judged by the rules that jq evaluated. */
 void answer_judge(struct attempt *attempt, struct outcome *outcome,
                   void (*then)(struct attempt *attempt)) {
     struct answering *answering = arena_alloc(&attempt->held->arena, sizeof *answering);

@@ -1,4 +1,4 @@
-/* One message in the engine's hands: called, answered, and let go. */
+/* One message in the engine: called, answered and freed. */
 #include <assert.h>
 #include <string.h>
 
@@ -45,7 +45,8 @@ static struct bytes keep(struct arena *arena, struct bytes text, size_t max) {
     return text.len ? arena_dup(arena, bytes_clip(text, max)) : BYTES_NONE;
 }
 
-/* A worker's answer to a lease is always kept: who wanted it is known only later. */
+/* A worker's answer to a lease is always kept, because it is decided only later whether it is
+ * needed. */
 static void keep_answer(struct attempt *attempt, const struct outcome *outcome) {
     struct arena *arena = &attempt->held->arena;
     bool wanted = attempt->notes_answer || queue_leases(attempt->queue);
@@ -74,8 +75,8 @@ void attempt_ended(struct attempt *attempt, const struct outcome *outcome) {
     attempt->outcome.answer_type = keep(arena, outcome->answer_type, OUTCOME_TYPE_MAX);
 }
 
-/* From the handler's thread. Until the mail is read nobody else touches the attempt, so its arena
- * may take the outcome's texts. */
+/* Runs on the handler's thread. No other thread touches the attempt until the engine opens the
+ * post, so its arena may take the outcome's texts. */
 static void on_done(struct call *call, const struct outcome *outcome) {
     struct attempt *attempt = CONTAINER_OF(call, struct attempt, call);
     attempt_ended(attempt, outcome);
@@ -139,7 +140,8 @@ void attempt_rouse(struct engine *engine) {
     }
 }
 
-/* What our last death cut short stands in the history, uncounted. Returns the slot that said so. */
+/* Adds an attempt that a crash interrupted to the history, uncounted. Returns its slot in the
+ * attempt log. */
 static uint32_t note_interrupted(struct attempt *attempt) {
     struct attempt_log_entry entry;
     struct envelope *envelope = &attempt->held->envelope;

@@ -1,5 +1,5 @@
-/* attempt: one message in the engine's hands, from when it was received until what became of it is
- * durable. Its state says what it waits for, and who moves it on:
+/* attempt: one message in the engine, from its receipt until its result is durable. Its state says
+ * what the attempt waits for and which file moves it on:
  *
  *   NEW ──▶ EDITING ──▶ BATCHED ──────────┐      edit.c, call_batch.c: before the handler has it
  *    │ │        │  └──▶ CALLING ──────────┤      the handler's done
@@ -10,7 +10,7 @@
  *    │ │        │                         │
  *    │ │        │                      REPLYING   the answer is on its way to a sink
  *    │ │        │                         │
- *    │ └────────┴──────────────────▶   ASKING     jq answers the rules
+ *    │ └────────┴──────────────────▶   ASKING     jq evaluates the rules
  *    │                                    │
  *    │    EDITING, BATCHED, CALLING ◀─ JUDGING    fallback; a batch that is split
  *    │                                    │  └──▶ RETURNING   back to its broker, nothing recorded
@@ -52,15 +52,17 @@ enum attempt_state {
     ATTEMPT_STATES
 };
 
-/* Why the engine has the message. */
+/* Why the message is in the engine. */
 enum attempt_purpose {
-    PURPOSE_CALL,        /* to hand it over, now or through a lease; or a report of such a call */
-    PURPOSE_STORE,       /* to store it before it is handed over; counted in queue->arriving */
-    PURPOSE_COME_BACK,   /* it is a letter that came back from its origin; counted there too */
+    PURPOSE_CALL,  /* to hand it over, now or through a lease; or a report of such a call */
+    PURPOSE_STORE, /* to store it before it is handed over; counted in queue->arriving */
+    /* A letter that came back from its origin; also counted in queue->arriving. */
+    PURPOSE_COME_BACK,
     PURPOSE_TO_ORIGIN,   /* to send it to its origin; counted in queue->going */
-    PURPOSE_ROOM,        /* it waited for room in its DLQ, and there is room now */
-    PURPOSE_LATE_LETTER, /* late answer to a lease, whose message has become a letter since */
-    PURPOSE_BLAME,       /* our last process ended in this attempt, of which it is judged */
+    PURPOSE_ROOM,        /* the message waited for room in its DLQ, which has room now */
+    PURPOSE_LATE_LETTER, /* late answer to a lease whose message has become a letter since */
+    /* The last process crashed during this attempt, and the message is judged for it. */
+    PURPOSE_BLAME,
 };
 
 struct attempt;

@@ -19,7 +19,7 @@
  *   0       magic "IMPFLY2\0"          seq        u64, 0: free
  *   8       zero                       started_ms i64
  *   16      zero                       attempt    u32
- *   20      zero                       state      u32, enum recorder_state
+ *   20      zero                       state      u32, enum attempt_log_state
  *
  * Written and read on one machine, in its own byte order. Slot 0 is the header, so 0 is no slot. */
 struct slot {
@@ -38,7 +38,7 @@ struct interrupted {
 };
 
 struct attempt_log {
-    int fd; /* -1: memory alone */
+    int fd; /* -1: in memory only */
     struct slot *slots;
     uint32_t count;
     uint32_t *free_slots; /* a stack */
@@ -87,7 +87,7 @@ static bool map_slots(struct attempt_log *attempt_log, uint32_t count) {
     size_t size = count * sizeof(struct slot);
     if (attempt_log->fd >= 0 && ftruncate(attempt_log->fd, (off_t)size) != 0)
         return false;
-    /* A page without room on the disk would end the process when it is written to. */
+    /* Writing to a mapped page that has no space on the disk would end the process with SIGBUS. */
     if (attempt_log->fd >= 0 && (errno = posix_fallocate(attempt_log->fd, 0, (off_t)size)) != 0)
         return false;
     void *mapped;
@@ -105,7 +105,7 @@ static bool map_slots(struct attempt_log *attempt_log, uint32_t count) {
     return true;
 }
 
-/* Attempts count from 1, so a slot without one is what is left of a file that was cut off. */
+/* Attempts count from 1, so a slot without an attempt is left over from a truncated file. */
 static bool is_used(const struct slot *slot) {
     return slot->seq && slot->attempt && slot->state <= ATTEMPT_LOG_BLAMED;
 }
@@ -120,7 +120,7 @@ static uint32_t count_inside(const struct attempt_log *attempt_log) {
     return count;
 }
 
-/* What a slot of the last run means in this one; the picture stands in the header. */
+/* The state in this run of a slot of the last run; see the picture in the header. */
 static enum attempt_log_state state_after_death(uint32_t state, uint32_t inside) {
     if (state == ATTEMPT_LOG_ALONE || (state == ATTEMPT_LOG_RUNNING && inside == 1))
         return ATTEMPT_LOG_BLAMED;
@@ -136,9 +136,8 @@ static struct interrupted *find(const struct attempt_log *attempt_log, uint64_t 
     return node ? CONTAINER_OF(node, struct interrupted, by_seq) : NULL;
 }
 
-/* One that stands there twice had just been judged when its next attempt began, and then the later
- * attempt is the one that matters; or it is a suspect whose turn had just come: what weighs more is
- * true. */
+/* A message may be in two slots. Either it had just been judged when its next attempt began: the
+ * later attempt counts. Or it was a suspect whose turn had just come: the graver state counts. */
 static bool outdoes(const struct attempt_log_entry *entry, const struct slot *slot) {
     return entry->attempt != slot->attempt ? entry->attempt > slot->attempt
                                            : entry->state >= slot->state;
@@ -193,7 +192,7 @@ enum status attempt_log_open(struct attempt_log *attempt_log, const char *path, 
     if (attempt_log->fd < 0 || fstat(attempt_log->fd, &stat) != 0)
         return err_set(err, STATUS_IO, "%s: %s", path, strerror(errno));
     uint64_t whole = (uint64_t)stat.st_size / sizeof(struct slot);
-    if (whole > SLOTS_MAX) /* it is not one of ours: too long for any number of attempts */
+    if (whole > SLOTS_MAX) /* too large for any number of attempts: not our file */
         whole = 0;
     uint32_t count = whole < FIRST_SLOTS ? FIRST_SLOTS : (uint32_t)whole;
     if (!map_slots(attempt_log, count))
@@ -219,7 +218,7 @@ uint32_t attempt_log_note(struct attempt_log *attempt_log, uint64_t seq, uint32_
     attempt_log->slots[slot].started_ms = at.ms;
     attempt_log->slots[slot].attempt = attempt;
     attempt_log->slots[slot].state = state;
-    /* The seq makes the slot count, so it is written last. */
+    /* A slot is valid once its seq is set, so the seq is written last. */
     __atomic_store_n(&attempt_log->slots[slot].seq, seq, __ATOMIC_RELEASE);
     return slot;
 }

@@ -1,14 +1,14 @@
-/* What can be told of an attempt from itself alone. */
+/* Properties of an attempt that depend on the attempt alone. */
 #include <assert.h>
 
 #include "engine/state.h"
 
 #define BIT(state) (1u << ATTEMPT_##state)
 
-/* The handler's outcome is there, or something else that is judged as one. */
+/* States in which an outcome can be there, from the handler or made in its place. */
 #define ENDED (BIT(NEW) | BIT(EDITING) | BIT(BATCHED) | BIT(CALLING) | BIT(LEASED))
 
-/* Which states may come before. */
+/* The allowed predecessors of each state. */
 static const unsigned before[ATTEMPT_STATES] = {
     [ATTEMPT_NEW] = 0,
     [ATTEMPT_EDITING] = BIT(NEW) | BIT(JUDGING),
@@ -51,7 +51,7 @@ const struct engine_handler *attempt_handler(const struct attempt *attempt) {
                                                              : &queue->handlers[attempt->handler];
 }
 
-/* What the message came with; NULL: nothing. In its arena. */
+/* The traceparent that the message came with; NULL: none. In its arena. */
 static const struct traceparent *came_with(const struct attempt *attempt) {
     const struct envelope *envelope = &attempt->held->envelope;
     struct traceparent origin;

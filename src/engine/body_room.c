@@ -46,7 +46,7 @@ bool body_room_waits(const struct engine *engine) {
 void body_room_serve(struct engine *engine) {
     if (list_empty(&engine->room_line))
         return;
-    body_memory_want(engine->options.memory); /* before the look, so that nothing is missed */
+    body_memory_want(engine->options.memory); /* before the check, so that no wake-up is missed */
     if (!has_room(engine))
         return;
     struct list *node = list_pop_front(&engine->room_line);

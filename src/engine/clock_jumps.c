@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* With no room, the two oldest become one: what failed between them looks younger than it is. */
+/* When the table is full, the two oldest jumps are merged: a message that failed between them looks
+ * younger than it is. */
 static void add(struct clock_jumps *jumps, struct clock_jump jump) {
     if (jumps->count == CLOCK_JUMPS_MAX) {
         jumps->of[1].ms += jumps->of[0].ms;

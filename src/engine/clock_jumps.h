@@ -1,6 +1,7 @@
-/* jumps: how far the wall clock was set ahead while we ran. What is stored carries wall times, so
- * the age of what failed before such a jump would be a jump too long, and `max_age` would bury what
- * is young (SEMANTICS 2.6). Ages are told without the jumps that lie inside them. */
+/* clock_jumps: how far the wall clock was set ahead while the process ran. Stored times are wall
+ * times, so a message that failed before such a jump would seem older by the jump, and `max_age`
+ * would dead-letter young messages (SEMANTICS 2.6). Ages are computed without the jumps that lie
+ * inside them. */
 #ifndef ENGINE_CLOCK_JUMPS_H
 #define ENGINE_CLOCK_JUMPS_H
 
@@ -10,11 +11,11 @@
 
 enum {
     CLOCK_JUMPS_MAX = 8,
-    CLOCK_JUMPS_SHORTEST_MS = 1000 /* less is a clock that is being adjusted */
+    CLOCK_JUMPS_SHORTEST_MS = 1000 /* smaller steps are a clock that is being slewed */
 };
 
 struct clock_jump {
-    struct wall from; /* the last that was read before it */
+    struct wall from; /* the last wall time that was read before the jump */
     int64_t ms;
 };
 
@@ -25,9 +26,9 @@ struct clock_jumps {
     size_t count;
 };
 
-/* Once a turn. A clock that is set back takes back the jumps before. */
+/* To be called once a turn. A clock that is set back cancels earlier jumps. */
 void clock_jumps_note(struct clock_jumps *jumps, struct instant now);
-/* What the wall clock would show had it run evenly since `since`. */
+/* The wall time that the clock would show had it run evenly since `since`. */
 struct wall clock_jumps_evenly(const struct clock_jumps *jumps, struct wall since, struct wall now);
 
 #endif

@@ -1,6 +1,6 @@
-/* Durable first, acknowledge second: the decisions of a turn become one commit; when the store says
- * that it is safe, and only then, the source is settled and the attempt let go. What succeeded and
- * leaves nothing behind waits for nobody. */
+/* Durable first, acknowledge second: the decisions of a turn become one commit; the source is
+ * acknowledged and the attempt freed only after the store has made the commit durable. An attempt
+ * that succeeded and leaves nothing to record needs no commit. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@
 #include "engine/receive.h"
 #include "engine/queue_facts.h"
 
-enum { FACTS_MAX = 64 * 1024 }; /* with all the counts of a flood guard */
+enum { FACTS_MAX = 64 * 1024 }; /* enough for all counts of a flood guard */
 enum { SCRATCH_BYTES = 4096 };
 
-/* It is in the next commit. */
+/* Puts the attempt into the next commit. */
 static void decide_again(struct attempt *attempt) {
     list_remove(&attempt->recording);
     list_push_back(&attempt->queue->engine->deciding, &attempt->recording);
@@ -34,9 +34,9 @@ void commit_answer(struct engine *engine, struct engine_request *request) {
     list_push_back(&engine->answers, &answer->link);
 }
 
-/* ---- trouble ---- */
+/* ---- failed commits ---- */
 
-/* Nothing was changed: what was decided stays decided, and is submitted again later. Its queue
+/* The failed commit changed nothing: the decision stays and is submitted again later. Its queue
  * receives nothing before it is durable. */
 static void postpone_one(struct engine *engine, struct attempt *attempt, const struct err *err) {
     FEATURES_TELL(postponed, attempt, err);
@@ -61,7 +61,8 @@ bool commit_waits(const struct engine *engine) {
     return engine->facts_lost || !list_empty(&engine->unrecorded);
 }
 
-/* Which queues' facts were in the commit that failed is not kept: all are written. */
+/* The failed commit does not list the queues whose facts it had, so the facts of all are written.
+ */
 static void facts_again(struct engine *engine) {
     engine->facts_lost = false;
     for (size_t i = 0; i < engine->queue_count; i++)
@@ -77,7 +78,7 @@ void commit_again(struct engine *engine) {
         list_push_back(&engine->deciding, node);
 }
 
-/* An archive that takes nothing holds up only those whose letters go there. */
+/* An archive that is down delays only the attempts whose letters go there. */
 static void postpone_spills(struct engine *engine, const struct err *err) {
     try_later(engine, err);
     LIST_EACH_SAFE(node, &engine->deciding) {
@@ -87,7 +88,7 @@ static void postpone_spills(struct engine *engine, const struct err *err) {
     }
 }
 
-/* It succeeded, and was never in the store: nothing of it has to be durable. */
+/* The message succeeded and was never in the store: nothing has to be durable. */
 static bool leaves_nothing(const struct attempt *attempt) {
     return attempt->held->seq == 0 && attempt->op == STORE_FORGET && attempt->spill == SPILL_NONE &&
            attempt->result.name.len == 0 && attempt->key_done.name.len == 0 && !attempt->report &&
@@ -104,14 +105,14 @@ void commit_decided(struct attempt *attempt) {
         commit_join(attempt);
 }
 
-/* A report is not ours to keep before it is durable: whoever made it hears of the trouble. */
+/* A report is not accepted before it is durable: the request fails with the error. */
 static void refuse_report(struct attempt *attempt, const struct commit *commit) {
     attempt->report->err = commit->store.err;
     settle_report(attempt, commit->status);
     settle_let_go(attempt);
 }
 
-/* It is in no list: nothing of it is submitted any more. */
+/* The attempt must be in no list: it is not submitted any more. */
 void commit_abandon(struct attempt *attempt, const struct err *err) {
     FEATURES_TELL(postponed, attempt, err);
     if (attempt->report) {
@@ -124,7 +125,7 @@ void commit_abandon(struct attempt *attempt, const struct err *err) {
     attempt->queue->postponed++;
 }
 
-/* Nor is a lease a worker's. */
+/* Answers requests for reports and leases, none of which is valid before it is durable. */
 static void refuse_askers(struct commit *commit) {
     LIST_EACH_SAFE(node, &commit->attempts) {
         struct attempt *attempt = CONTAINER_OF(node, struct attempt, recording);
@@ -152,7 +153,7 @@ static void commit_free(struct commit *commit) {
     free(commit);
 }
 
-/* What the store says of a commit is valid once it is done, not when it was submitted. */
+/* The outputs of a commit are valid when it is done, not when it was submitted. */
 static void read_outputs(const struct commit *commit) {
     const struct store_op *op = &commit->store.ops[commit->store.count - 1];
     commit->alone->duplicate = op->duplicate;
@@ -160,10 +161,10 @@ static void read_outputs(const struct commit *commit) {
     commit->alone->stored_as = op->kind == STORE_PUT ? op->seq : 0;
 }
 
-/* ---- a queue that is not ours any more ---- */
+/* ---- fenced queues ---- */
 
-/* Its new owner has the message, or will get it from its source: nothing of it is acknowledged or
- * given back here. */
+/* The queue's new owner has the message, or will receive it from its source: it is neither
+ * acknowledged nor given back here. */
 static void drop_fenced(struct attempt *attempt, const struct commit *commit) {
     const struct err *err = &commit->store.err;
     list_remove(&attempt->recording);
@@ -174,8 +175,8 @@ static void drop_fenced(struct attempt *attempt, const struct commit *commit) {
         settle_let_go(attempt);
 }
 
-/* Another owner has taken the queue over. Nothing of the commit happened: attempts of other queues
- * are submitted again, this one's are dropped. */
+/* Another node owns the queue now. Nothing of the commit took effect: attempts of other queues are
+ * submitted again, attempts of this queue are dropped. */
 static void open_fenced(struct engine *engine, struct commit *commit) {
     uint32_t number = commit->store.ops[commit->store.refused].queue;
     for (size_t i = 0; i < engine->queue_count; i++) {
@@ -265,7 +266,7 @@ static void add_keep(struct commit *commit, const struct attempt *attempt,
                            .kind = STORE_KEEP, .queue = attempt->queue->number, .keep = *keep});
 }
 
-/* Once for all messages of one request. */
+/* Added once for all messages of one request. */
 static void add_audit(struct commit *commit, const struct store_keep *audit) {
     if (!audit || bytes_eq(audit->name, commit->audit))
         return;
@@ -273,16 +274,16 @@ static void add_audit(struct commit *commit, const struct store_keep *audit) {
     commit->audit = audit->name;
 }
 
-/* What may have been changed by somebody else is changed only from the state that it was found in.
- */
+/* A message that another operation may have changed is changed only from the state in which it was
+ * read. */
 static uint32_t only_from(const struct attempt *attempt) {
     if (attempt->returning)
         return 1u << STATE_RESOLVED;
     return attempt->purpose == PURPOSE_LATE_LETTER ? 1u << STATE_PENDING_REVIEW : 0;
 }
 
-/* What the store does not hold yet is put there, or, when it succeeded, never needs to be; that it
- * was spilled is counted all the same. */
+/* A message that is not in the store yet is put there, unless it succeeded; a spilled letter is
+ * counted in either case. */
 static void add_attempt(struct commit *commit, struct attempt *attempt) {
     bool held = attempt->held->seq != 0, forget = attempt->op == STORE_FORGET;
     bool spilled = attempt->spill == SPILL_SYNCED;
@@ -325,7 +326,7 @@ static void add_facts(struct engine *engine, struct commit *commit, struct arena
     }
 }
 
-/* Who wanted it stands in the commit that does it. */
+/* The audit entry of a request is in the commit that carries it out. */
 static void add_answers(struct engine *engine, struct commit *commit) {
     for (struct list *node; (node = list_pop_front(&engine->answers));) {
         const struct store_keep *keep = CONTAINER_OF(node, struct answer, link)->request->keep;
@@ -343,8 +344,8 @@ static void submit(struct engine *engine, struct commit *commit) {
     engine->store->vtable->submit(engine->store, &commit->store);
 }
 
-/* What is put may be refused for its id, which must not touch anybody else, and a letter may have
- * been changed by somebody else: a commit of its own. */
+/* A put may be refused for its id, and a letter may have been changed by another operation. Such an
+ * attempt gets a commit of its own, so that a refusal affects no other message. */
 static bool goes_alone(const struct attempt *attempt) {
     bool put = attempt->held->seq == 0 && attempt->op != STORE_FORGET;
     return put || attempt->too_large || attempt->report ||

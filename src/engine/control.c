@@ -1,4 +1,4 @@
-/* What people and other programs ask of the engine, and how it answers. */
+/* Requests of people and other programs to the engine, and their answers. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -16,8 +16,8 @@ static void refuse(struct engine_request *request, enum status status, const cha
     request->done(request, status);
 }
 
-/* A report is judged like an attempt of ours that has just ended. Its own count of attempts
- * includes the one that failed, which is the one being judged. */
+/* A report is judged like an attempt that has just ended. Its own count of attempts includes the
+ * failed one, which is the one being judged. */
 static void open_report(struct queue *queue, struct engine_request *request) {
     struct attempt *attempt = attempt_new(queue, request->held_take);
     request->held_take = NULL;
@@ -36,7 +36,8 @@ static void open_reload(struct queue *queue, struct engine_request *request) {
     if (status == STATUS_OK) {
         facts_free(queue->facts);
         queue->facts = facts;
-        enum store_order order = queue->rules.order; /* the store's, for as long as it is open */
+        /* The store keeps the order that it was opened with, until it is closed. */
+        enum store_order order = queue->rules.order;
         queue->rules = *request->rules;
         queue->rules.order = order;
         queue_visit(queue);
@@ -46,7 +47,8 @@ static void open_reload(struct queue *queue, struct engine_request *request) {
 
 void control_open(struct engine *engine, struct engine_post *post) {
     struct engine_request *request = CONTAINER_OF(post, struct engine_request, post);
-    if (request->kind == ENGINE_RELEASE) { /* of any queue, and also while we stop */
+    /* Needs no queue, and is allowed while the engine stops. */
+    if (request->kind == ENGINE_RELEASE) {
         lease_answer_open(engine, request);
         return;
     }

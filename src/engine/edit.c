@@ -6,7 +6,7 @@ struct edit {
     struct jq_job job;
     struct attempt *attempt;
     struct mono began;
-    bool failed; /* the attempt's outcome says how */
+    bool failed; /* the attempt's outcome has the reason */
 };
 
 static struct edit *edit_of(struct attempt *attempt) {
@@ -37,8 +37,9 @@ static void fail(struct attempt *attempt, struct bytes why) {
                          .retry_after_ms = -1};
 }
 
-/* From jq's thread. Until the mail is read nobody else touches the attempt, so its arena may take
- * the text. Nobody means `null` in place of a body: it is what a field gives that is not there. */
+/* Runs on jq's thread. No other thread touches the attempt until the engine opens the post, so its
+ * arena may take the text. A result of `null` is a failure: it is the value of a field that is
+ * missing, and never meant as a body. */
 static void on_done(struct jq_job *job, enum status status, bool truthy, struct bytes output,
                     const struct err *err) {
     struct attempt *attempt = CONTAINER_OF(job, struct edit, job)->attempt;
@@ -52,7 +53,8 @@ static void on_done(struct jq_job *job, enum status status, bool truthy, struct 
     engine_post(attempt->queue->engine, &attempt->post);
 }
 
-/* An empty body is a text that jq refuses; none at all would only compile the program. */
+/* An empty body is passed as an empty text, which jq refuses; no text at all would only compile the
+ * program. */
 void edit_begin(struct attempt *attempt) {
     struct engine *engine = attempt->queue->engine;
     struct jq *jq = engine->options.jq;

@@ -1,6 +1,6 @@
-/* The loop. One turn: read the mail (answers of handlers, of the store, of people), feed the queues
- * that something happened to, and commit what was decided. Settling follows when the store's answer
- * comes in a later turn's mail. */
+/* The loop. One turn: read the mailbox (answers of handlers and of the store, requests), feed the
+ * queues that have an event, and commit the decisions. Attempts are settled in a later turn, when
+ * the store's answer arrives in the mailbox. */
 #include "engine/engine.h"
 
 #include <assert.h>
@@ -45,7 +45,7 @@ struct engine *engine_new(const struct engine_options *options) {
     return engine;
 }
 
-/* The store's word that a queue has something ready. */
+/* Called by the store when a queue has a message ready. */
 static void on_ready(void *arg, uint32_t number) {
     struct engine *engine = arg;
     pthread_mutex_lock(&engine->wake_mutex);
@@ -81,12 +81,12 @@ enum status engine_add(struct engine *engine, const struct engine_queue_options 
     return STATUS_OK;
 }
 
-/* ---- queues that are not ours ---- */
+/* ---- queues in no configuration ---- */
 
-/* A queue that somebody asked to be served. */
+/* The name of a queue from engine_serve. */
 struct asked {
     struct engine_post post;
-    struct list link; /* in engine->asked, for good */
+    struct list link; /* in engine->asked, until the engine is freed */
     char name[];      /* NUL-terminated */
 };
 
@@ -187,7 +187,7 @@ static void feed_queues(struct engine *engine) {
     }
 }
 
-/* The drain is over: whatever is still under way is interrupted, which is not an attempt. */
+/* The drain is over: calls in flight are interrupted, which does not count as an attempt. */
 static void drain(struct engine *engine) {
     if (!engine->stopping || engine->cancelled || engine->now.mono.ms < engine->drain_until.ms)
         return;
@@ -219,7 +219,7 @@ static struct mono next_turn(struct engine *engine) {
     return at;
 }
 
-/* Nobody will post to us any more but those who ask. */
+/* No more posts will come, except requests. */
 static bool at_rest(const struct engine *engine) {
     bool rest = list_empty(&engine->commits);
     for (size_t i = 0; i < engine->queue_count; i++)
@@ -249,8 +249,8 @@ struct mono engine_turn(struct engine *engine, struct instant now) {
     return next;
 }
 
-/* After the drain, a store that takes nothing must not keep us from stopping: what is unrecorded is
- * where it was before it was handed over. */
+/* After the drain, a store that cannot commit must not keep the engine from stopping: unrecorded
+ * messages are in the same state as before their hand-over. */
 static bool may_leave(const struct engine *engine) {
     return engine->leaving && at_rest(engine) && (engine->cancelled || !commit_waits(engine));
 }

@@ -1,6 +1,6 @@
-/* What is known of a failure before it is judged: which rules' patterns match, and what jq says to
- * the rules that ask it (SEMANTICS 10.3). jq answers from another process, so the attempt may wait
- * here. */
+/* Gathers the facts about a failure before it is judged: which rules' patterns match, and the
+ * results of the rules' jq programs (SEMANTICS 10.3). jq runs in another process, so the attempt
+ * may wait here. */
 #include <string.h>
 
 #include "base/log.h"
@@ -10,7 +10,7 @@
 #include "engine/feature.h"
 #include "engine/rule_jq.h"
 
-/* The attempt waits until all questions are answered. */
+/* The attempt waits until all programs have answered. */
 static void answered(struct attempt *attempt, size_t index, bool matched) {
     if (matched)
         rule_facts_set(&attempt->facts, index);
@@ -41,13 +41,14 @@ static struct rule_subject subject_of(const struct attempt *attempt) {
                                  .header_count = envelope->header_count};
 }
 
-/* Only rules that could still win are asked about: their other conditions hold. */
+/* jq is run only for rules that could still win, because their other conditions hold. */
 static void gather_facts(struct attempt *attempt) {
     struct queue *queue = attempt->queue;
     const struct policy *policy = attempt->policy;
     struct rule_subject subject = subject_of(attempt);
     memset(attempt->facts.bits, 0, sizeof attempt->facts.bits);
-    attempt->jq_pending = 1; /* keeps an early answer from deciding before all were asked */
+    /* Keeps an early answer from deciding before all programs were started. */
+    attempt->jq_pending = 1;
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct rule *rule = &policy->rules[i];
         if (!facts_could_match(queue->facts, policy, i, &subject))
@@ -60,8 +61,8 @@ static void gather_facts(struct attempt *attempt) {
     attempt->jq_pending--;
 }
 
-/* A reload in between changes nothing for what is being judged: the rules that jq was asked about
- * are the rules that decide. */
+/* A reload in between has no effect on this failure: it is judged by the rules that jq evaluated.
+ */
 void evaluate_rules(struct attempt *attempt) {
     if (!attempt->batch && answer_waits(attempt, &attempt->outcome)) {
         answer_judge(attempt, &attempt->outcome, evaluate_rules);

@@ -8,12 +8,12 @@
 #include "base/memory.h"
 
 struct facts {
-    pcre2_code **patterns; /* by rule; NULL: the rule has none */
+    pcre2_code **patterns; /* by rule; NULL: the rule has no pattern */
     size_t count;
     pcre2_code **bodies; /* the same, by answer rule */
     size_t body_count;
     pcre2_match_context *limits, *body_limits;
-    pcre2_match_data *match; /* scratch: the engine's thread alone matches */
+    pcre2_match_data *match; /* scratch: only the engine's thread matches */
 };
 
 static enum status compile(const struct rule *rule, struct bytes pattern, pcre2_code **out,

@@ -1,14 +1,14 @@
-/* feature: what a feature of the engine implements, and the table of all of them.
+/* feature: the interface of the engine's features, and the table of all of them.
  *
- * The engine's own files (the loop, attempt.c, judge.c, commit.c, settle.c …) take every message
- * the same way. What only some queues or messages have — leases, mirrors, order, idempotency … —
- * stands in engine/features, one file for each, and joins at the moments below. features/features.c
- * lists them in the order in which they are asked: a reader finds everything that may happen to an
- * attempt there. A feature may call the engine's own files; they never call it but through the
- * table.
+ * The engine's core files (the loop, attempt.c, judge.c, commit.c, settle.c …) treat every message
+ * alike. Behaviour that only some queues or messages have (leases, mirrors, order, idempotency …)
+ * is in engine/features, one file for each, and is called at the points below. features/features.c
+ * lists the features in the order in which they are called: everything that may happen to an
+ * attempt is found there. A feature may call the core files; they call a feature through the table
+ * only.
  *
- * Every member may be NULL. Where one returns bool, the first true ends the round, and what the
- * engine would have done next is the feature's to do. All of it runs on the engine's thread. */
+ * Every member may be NULL. Where a member returns bool, the first true ends the round, and the
+ * feature takes over the engine's next step. All of it runs on the engine's thread. */
 #ifndef ENGINE_FEATURE_H
 #define ENGINE_FEATURE_H
 
@@ -18,83 +18,86 @@
 struct engine_feature {
     const char *name;
 
-    /* ---- one attempt, in the order of its life ---- */
+    /* ---- one attempt, in the order of its lifecycle ---- */
 
-    /* It is about to be handed over for the first time in this attempt. */
+    /* The message is about to be handed over for the first time in this attempt. */
     void (*prepare)(struct attempt *attempt);
-    /* True: it goes another way than to its queue's handler. */
+    /* True: the message does not go to its queue's handler; the feature continues with it. */
     bool (*before_call)(struct attempt *attempt);
-    /* The call that is about to start is filled in. */
+    /* Fills in its part of the call that is about to start. */
     void (*fill_call)(struct attempt *attempt);
-    /* … and may start. True: the feature starts it with others. */
+    /* The call may start. True: the feature starts it together with others. */
     bool (*before_start)(struct attempt *attempt);
-    /* Its outcome is there. True: evaluate_rules follows when the feature is through. */
+    /* The outcome is there. True: the feature calls evaluate_rules when it has finished. */
     bool (*before_judging)(struct attempt *attempt);
-    /* Decides in place of the queue's policy, or carries out what was decided in place of judge.c.
-     */
+    /* Decides in place of the queue's policy, or carries out the decision in place of judge.c. */
     bool (*decide)(struct attempt *attempt, struct decision *out);
     bool (*carry_out)(struct attempt *attempt, const struct decision *decision);
-    /* True: nothing is decided yet, and the feature calls it again. */
+    /* True: nothing is decided yet, and the feature hands the message over again. */
     bool (*sets_aside)(struct attempt *attempt, const struct decision *decision);
-    /* True: its outcome says nothing new to the breaker. */
+    /* True: the breaker does not count this outcome. */
     bool (*is_told)(struct attempt *attempt, const struct decision *decision);
-    /* A hand-over has ended so. */
+    /* A hand-over has ended with this decision. */
     void (*ended)(struct attempt *attempt, const struct decision *decision);
-    /* It succeeded: what else belongs into its commit. */
+    /* The attempt succeeded: adds further entries to its commit. */
     void (*succeeded)(struct attempt *attempt);
-    /* It becomes a letter: its envelope says so. */
+    /* The message becomes a letter, and its envelope says so. */
     void (*died)(struct attempt *attempt);
-    /* What was decided stands in its envelope. */
+    /* The decision is in the envelope. */
     void (*judged)(struct attempt *attempt, const struct decision *decision);
-    /* The same, of everything that is decided, attempted or not. */
+    /* The same, for every decided attempt, also one without a hand-over. */
     void (*result)(struct attempt *attempt, enum attempt_result result);
-    /* Its call is over for good: another handler's follows, or its commit. */
+    /* The call is over for good: a fallback handler's call or the commit follows. */
     void (*leaves)(struct attempt *attempt);
-    /* It is about to join a commit. True: the feature calls commit_join or commit_abandon. */
+    /* The attempt is about to join a commit. True: the feature calls commit_join or commit_abandon.
+     */
     bool (*in_commit)(struct attempt *attempt);
-    /* Its commit failed, and whoever waits for that is told now. True: the feature goes on with it,
-     * or it is gone. Otherwise … */
+    /* The commit failed, and waiting requests are answered now. True: the feature continues with
+     * the attempt, or has freed it. Otherwise … */
     bool (*refused)(struct attempt *attempt, enum status status, const struct err *err);
-    /* … it is submitted again, and those who asked are told that it takes longer. */
+    /* … the attempt is submitted again, and requests are answered that it takes longer. */
     void (*postponed)(struct attempt *attempt, const struct err *err);
-    /* What it waits for is published later. */
+    /* The publication that the attempt waits for is delayed. */
     void (*delayed)(struct attempt *attempt, const struct err *err);
-    /* Its commit is durable. True: it lives on. */
+    /* The commit is durable. True: the attempt is not over (a lease goes on). */
     bool (*lives_on)(struct attempt *attempt);
     void (*settled)(struct attempt *attempt);
-    /* True: its source is not told that it is settled. */
+    /* True: the source message is not acknowledged. */
     bool (*keeps_source)(struct attempt *attempt);
     /* The attempt is about to be freed. */
     void (*freed)(struct attempt *attempt);
 
     /* ---- a queue ---- */
 
-    void (*begin)(struct queue *queue);   /* it is made */
+    void (*begin)(struct queue *queue);   /* the queue was created */
     void (*recover)(struct queue *queue); /* before the first turn */
-    void (*fed)(struct queue *queue);     /* all that may go in this turn was handed over */
+    void (*fed)(struct queue *queue);     /* everything that may go in this turn was handed over */
     void (*resumed)(struct queue *queue); /* by a person */
     void (*hold)(struct queue *queue);    /* the engine begins to stop */
     void (*cancel)(struct queue *queue);  /* the drain is over */
-    void (*save)(struct queue *queue, struct json_out *facts); /* what outlives a restart … */
-    void (*load)(struct queue *queue, struct json facts, struct arena *arena); /* … and was saved */
+    /* Writes the facts that survive a restart … */
+    void (*save)(struct queue *queue, struct json_out *facts);
+    /* … and reads them back */
+    void (*load)(struct queue *queue, struct json facts, struct arena *arena);
     struct mono (*queue_wake)(const struct queue *queue);
-    void (*forget)(struct queue *queue); /* it is freed: before its attempts … */
+    void (*forget)(struct queue *queue); /* the queue is freed: before its attempts … */
     void (*end)(struct queue *queue);    /* … and after */
 
     /* ---- the engine ---- */
 
-    void (*ring)(struct engine *engine); /* a turn begins: what is due by time */
-    /* A commit is about to be built. True: it failed for some attempts, and `err` says why. */
+    void (*ring)(struct engine *engine); /* a turn begins: handles timers that are due */
+    /* A commit is about to be built. True: it failed for some attempts, and `err` has the reason.
+     */
     bool (*before_commit)(struct engine *engine, struct err *err);
-    void (*turn_ends)(struct engine *engine); /* its queues are fed */
+    void (*turn_ends)(struct engine *engine); /* all queues were fed */
     struct mono (*next_wake)(const struct engine *engine);
-    void (*drop)(struct engine *engine); /* it is freed */
+    void (*drop)(struct engine *engine); /* the engine is freed */
 };
 
 /* Ends with NULL. */
 extern const struct engine_feature *const engine_features[];
 
-/* Asks in turn until one says true. */
+/* Calls the features in turn until one returns true. */
 #define FEATURES_ANY(member, ...)                                                                  \
     __extension__({                                                                                \
         bool any_ = false;                                                                         \

@@ -1,4 +1,4 @@
-/* What may be handed over now, and when to look again. */
+/* Chooses the messages that may be handed over now, and computes when to try again. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #include "engine/features/room.h"
 #include "engine/features/suspect.h"
 
-/* ---- may anything go? ---- */
+/* ---- whether the queue may hand over ---- */
 
 static bool holds_everything(const struct queue *queue) {
     return queue->state != QUEUE_RUNNING || queue->fenced || queue->engine->stopping ||
@@ -30,7 +30,7 @@ static size_t slots_of(const struct queue *queue) {
     return queue_leases(queue) && queue->wanted < free ? queue->wanted : free;
 }
 
-/* … as far as there is memory for bodies. */
+/* Bounded by the memory for bodies. */
 static size_t free_slots(struct queue *queue) {
     size_t free = slots_of(queue), room = free > 0 ? body_room(queue) : 0;
     return free < room ? free : room;
@@ -40,17 +40,17 @@ bool feed_has_slot(const struct queue *queue) {
     return slots_of(queue) > 0;
 }
 
-/* A kill repeats what is in flight, until its commit is through. Of replays that is never more than
- * the concurrency (SEMANTICS 12.2); those that go to their origin are counted apart. Which of those
- * that are due are replays is known once they are read, so that all of them wait for the commit,
- * which wakes the queue. */
+/* After a crash, messages in flight without a commit are handed over again. For replays that is
+ * never more than the concurrency (SEMANTICS 12.2); letters in flight to their origin are counted
+ * apart. Whether a due message is a replay is known only after it was read, so all of them wait for
+ * the commit, which wakes the queue. */
 static bool has_all_replays(const struct queue *queue) {
     return queue->replays - queue->going >= queue->rules.concurrency;
 }
 
-/* ---- what is taken and goes back at once: true, and the message is gone ---- */
+/* ---- messages that are taken and given back at once; true: the message is gone ---- */
 
-/* Of those who fetch, none may be left whom this message can be given to. */
+/* No waiting worker may be able to take this message. */
 static bool finds_no_worker(struct queue *queue, struct message *held) {
     if (!queue_leases(queue) || held->envelope.to_origin ||
         lease_poll_has_place(queue, held->envelope.suspect))
@@ -59,7 +59,8 @@ static bool finds_no_worker(struct queue *queue, struct message *held) {
     return true;
 }
 
-/* A replay's first attempt is a first attempt; what goes to its origin is not attempted at all. */
+/* A replay's first attempt counts as a first attempt; a letter that goes to its origin is not
+ * attempted at all. */
 static bool is_over_budget(struct queue *queue, struct message *held) {
     struct store *store = queue->engine->store;
     if (held->envelope.to_origin || envelope_tries(&held->envelope) == 0 ||
@@ -72,7 +73,7 @@ static bool is_over_budget(struct queue *queue, struct message *held) {
 
 /* ---- handing over ---- */
 
-/* NULL: it waits again, or needs no hand-over. */
+/* NULL: the message waits again, or needs no hand-over. */
 static struct attempt *admit(struct queue *queue, struct message *held) {
     if (held->envelope.to_origin) {
         origin_send(queue, held);
@@ -119,7 +120,8 @@ static void feed_suspect(struct queue *queue) {
         hand_over(queue, held, false);
 }
 
-/* Held back by the budget, it is due like any other retry. */
+/* A message that waited for its key and is held back by the budget becomes due like any other
+ * retry. */
 static void feed_waited(struct queue *queue) {
     while (free_slots(queue) && !has_all_replays(queue)) {
         struct message *held = idempotency_next(queue);
@@ -187,8 +189,8 @@ static struct message *take_longest_waiting(struct queue *queue) {
     return held;
 }
 
-/* Every waiting message gets its turn. Suspects and those that waited for an idempotency key are
- * in no list of the store, and leave theirs here with their first hand-over. */
+/* Every kind of waiting message gets its turn. Suspects and messages that waited for an idempotency
+ * key are in no list of the store; they leave their own lists here, with their first hand-over. */
 static struct message *next_probe(struct queue *queue) {
     struct message *held = suspect_next(queue);
     if (!held)
@@ -198,7 +200,7 @@ static struct message *next_probe(struct queue *queue) {
     return held ? held : take_longest_waiting(queue);
 }
 
-/* Without evidence of an outage the arrival of a message that was never attempted ends the wait
+/* Without evidence of an outage, the arrival of a message that was never attempted ends the wait
  * (SEMANTICS 4.2). False: nothing was handed over. */
 static bool feed_arrival(struct queue *queue) {
     struct breaker *breaker = &queue->breaker;
@@ -269,9 +271,9 @@ void feed_queue(struct queue *queue) {
     receive_want(queue);
 }
 
-/* ---- when to look again ---- */
+/* ---- the next wake-up ---- */
 
-/* Only what time alone brings about; everything else wakes the queue by mail. */
+/* Covers only timers; any other event wakes the queue through the mailbox. */
 struct mono feed_next_wake(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
@@ -296,7 +298,8 @@ struct mono feed_next_wake(struct queue *queue) {
     if (no_room)
         fresh = MONO_NEVER;
     struct mono next = mono_earlier(mono_earlier(due, fresh), refusal_next_wake(queue));
-    /* Half open with its round started, what waits must not spin: the probes' answers wake us. */
+    /* A half-open breaker whose round has started must not cause a busy loop: the probes' answers
+     * wake the queue. */
     const struct breaker *breaker = &queue->breaker;
     if (breaker->state == BREAKER_HALF_OPEN && breaker->round_started == breaker->round &&
         next.ms <= engine->now.mono.ms)

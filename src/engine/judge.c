@@ -1,5 +1,5 @@
-/* From facts to what is to become of the message: decide, and the envelope that says so. Nothing
- * here is durable yet; commit.c sees to that. */
+/* From facts to a decision, and the envelope that records it. Nothing here is durable yet; commit.c
+ * does that. */
 #include <stdio.h>
 
 #include "base/json/json.h"
@@ -10,7 +10,7 @@
 #include "engine/receive.h"
 #include "engine/source.h"
 
-/* ---- what it means for the queue ---- */
+/* ---- effects on the queue ---- */
 
 static enum attempt_result result_of(const struct decision *decision,
                                      const struct outcome *outcome) {
@@ -46,10 +46,10 @@ static void count(struct attempt *attempt, const struct decision *decision) {
                    queue->engine->now.mono);
 }
 
-/* Of the failure that halts a queue or opens its breaker, in what is said of that. */
+/* Limits of the text about the failure that halts a queue or opens its breaker. */
 enum { LOG_ATTEMPT_MAX = 512, WHY_NAME_MAX = 64, WHY_WORDS_MAX = 120 };
 
-/* The status, unless the words begin with it, and the words; or else its kind. */
+/* The status, unless the text begins with it, and the text; or else the failure's kind. */
 static void put_failure(const struct outcome *outcome, struct buf *out) {
     struct bytes words = outcome->error_message.len ? outcome->error_message : outcome->error_type;
     char status[32] = "";
@@ -62,7 +62,7 @@ static void put_failure(const struct outcome *outcome, struct buf *out) {
     buf_bytes(out, bytes_clip(words, WHY_WORDS_MAX));
 }
 
-/* Failed probes and rounds are events alone: an outage has too many of them for the log. */
+/* Failed probes and rounds are events only: an outage has too many of them for the log. */
 static void say_breaker(const struct attempt *attempt, enum breaker_state before,
                         struct mono opened_at) {
     struct queue *queue = attempt->queue;
@@ -82,15 +82,15 @@ static void say_breaker(const struct attempt *attempt, enum breaker_state before
     }
 }
 
-/* The breaker is told of attempts that were made while it was closed, and of its probes; what was
- * under way when it opened is evidence alone. */
+/* The breaker counts attempts that were started while it was closed, and its probes; a call that
+ * was in flight when it opened is evidence only. */
 static void tell_breaker(struct attempt *attempt, const struct decision *decision) {
     struct queue *queue = attempt->queue;
     const struct breaker_policy *policy = &queue->rules.policy->breaker;
     struct mono now = queue->engine->now.mono;
     enum breaker_state before = queue->breaker.state;
     struct mono opened_at = queue->breaker.opened_at;
-    /* The id, not the store's number: a broker's message has that only once it has failed. */
+    /* The id, not the store's number: a broker's message has a number only once it has failed. */
     struct breaker_answer answer = {.message = attempt->by_id.hash,
                                     .failed = decision->breaker_failure,
                                     .retry_after_ms = attempt->outcome.retry_after_ms};
@@ -126,7 +126,7 @@ static void end_attempt(struct attempt *attempt, const struct decision *decision
     FEATURES_TELL(ended, attempt, decision);
 }
 
-/* ---- what it means for the message ---- */
+/* ---- effects on the message ---- */
 
 static void note_attempt(struct attempt *attempt, const struct decision *decision) {
     const struct outcome *outcome = &attempt->outcome;
@@ -154,8 +154,8 @@ static struct bytes full_reason(struct attempt *attempt, const struct decision *
     return arena_dup(&attempt->held->arena, decide_reason(decision, text));
 }
 
-/* The version of the consumer: as its answer says, else as the worker said when it leased the
- * message, else as the configuration says; empty: not known. */
+/* The consumer's version: from its answer, else from the worker's lease request, else from the
+ * configuration; empty: not known. */
 static struct bytes version_of(const struct attempt *attempt) {
     if (attempt->outcome.version.len > 0)
         return bytes_clip(attempt->outcome.version, OUTCOME_TYPE_MAX);
@@ -179,7 +179,7 @@ static void describe(struct attempt *attempt, const struct decision *decision) {
     envelope->instance = instance_of(attempt);
     envelope->version = version_of(attempt);
     if (attempt->outcome.kind == KIND_EXPIRED)
-        envelope->suspect = true; /* its worker may have died of it */
+        envelope->suspect = true; /* the message may have crashed its worker */
     if (decision->crashed)
         envelope->crashes++;
     if (decision->probed && !attempt->probed_before)
@@ -202,18 +202,18 @@ static void write_down(struct attempt *attempt, const struct decision *decision)
     if (outcome->ending != ENDING_INTERRUPTED)
         count_attempt(attempt, decision);
     if (!decision->counted &&
-        !decision->probed) /* max_age runs from neither an outage nor a halt */
+        !decision->probed) /* max_age starts neither in an outage nor in a halt */
         attempt->held->envelope.first_failure_at = attempt->first_failure_at;
 }
 
-/* Waits `delay_ms`; a delay of 0 is as soon as the queue may. */
+/* Waits `delay_ms`; with a delay of 0 it is retried as soon as the queue may. */
 static void wait_for_retry(struct attempt *attempt, int64_t delay_ms) {
     lifecycle_retry(&attempt->held->envelope, attempt->queue->engine->now.wall, delay_ms);
     attempt->op = STORE_UPDATE;
 }
 
-/* A refusal that halts the queue, and an interruption, leave the message in the state that it was
- * taken in. */
+/* A refusal that halts the queue, and an interruption, leave the message in the state in which it
+ * was taken. */
 static void wait_as_before(struct attempt *attempt) {
     struct envelope *envelope = &attempt->held->envelope;
     bool retried = envelope->state == STATE_RETRYING || envelope->state == STATE_PENDING_RETRY;
@@ -226,8 +226,8 @@ static void wait_as_before(struct attempt *attempt) {
 }
 
 /* A broker's message goes back to its source only when its hand-over was interrupted. After any
- * failure, counted or not, it is stored with its history and settled at its source (SEMANTICS
- * 4.11): going back would cost it a delivery there and lose the history. */
+ * failure, counted or not, it is stored with its history and acknowledged at its source (SEMANTICS
+ * 4.11): a redelivery would raise its delivery count there and lose the history. */
 static void hand_back(struct attempt *attempt) {
     if (attempt->outcome.ending != ENDING_INTERRUPTED) {
         wait_for_retry(attempt, 0);
@@ -283,7 +283,7 @@ void judge_why(const struct attempt *attempt, const struct decision *decision, s
     put_failure(&attempt->outcome, out);
 }
 
-/* Whether a letter is tried again is for people to say, not for a worker who was late. */
+/* Whether a letter is tried again is decided by people, not by a worker's late answer. */
 static void keep_dead(const struct attempt *attempt, struct decision *decision) {
     const struct envelope *envelope = &attempt->held->envelope;
     bool dead = attempt->purpose == PURPOSE_LATE_LETTER || envelope_awaits_room(envelope);
@@ -330,7 +330,7 @@ static bool newer_succeeded(const struct attempt *attempt) {
                                     reset);
 }
 
-/* In this round: what a letter failed of before its replay says nothing about the time since. */
+/* In this round only: failures of a letter before its replay say nothing about the time since. */
 static bool others_succeeded(const struct attempt *attempt) {
     const struct engine *engine = attempt->queue->engine;
     struct mono succeeded_at = attempt->queue->succeeded_at;
@@ -346,7 +346,7 @@ static bool others_succeeded(const struct attempt *attempt) {
 }
 
 /* A failure that arrives while the breaker is not closed is judged like a probe's, whether or not
- * the call was one: it was under way when the breaker opened. */
+ * the call was one: it was in flight when the breaker opened. */
 static struct decision decision_on(struct attempt *attempt) {
     struct queue *queue = attempt->queue;
     const struct envelope *envelope = &attempt->held->envelope;
@@ -383,7 +383,7 @@ static struct decision decision_on(struct attempt *attempt) {
                   &queue->engine->rng);
 }
 
-/* The same attempt, with the next handler. */
+/* Continues the same attempt with the next handler. */
 static void fall_back(struct attempt *attempt) {
     attempt->queue->fallbacks++;
     attempt->handler++;
@@ -391,7 +391,8 @@ static void fall_back(struct attempt *attempt) {
     attempt_call(attempt);
 }
 
-/* "; attempt 2, status 503, ReadTimeout, next in 132ms". Before it is counted. */
+/* "; attempt 2, status 503, ReadTimeout, next in 132ms". To be called before the attempt is
+ * counted. */
 static void put_attempt(const struct attempt *attempt, const struct decision *decision,
                         struct buf *out) {
     const struct outcome *outcome = &attempt->outcome;
@@ -412,7 +413,7 @@ static void put_attempt(const struct attempt *attempt, const struct decision *de
 
 static void log_result(const struct attempt *attempt, const struct decision *decision,
                        enum attempt_result result) {
-    if (!log_says(LOG_DEBUG)) /* what the line would be about is not for nothing */
+    if (!log_says(LOG_DEBUG)) /* building the line's arguments is not free */
         return;
     char memory[LOG_ATTEMPT_MAX];
     struct buf text;

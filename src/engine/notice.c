@@ -1,4 +1,4 @@
-/* What people want to see happen, as it happens. */
+/* Log lines and events about messages and queues. */
 #include "base/json/json.h"
 #include "core/lifecycle.h"
 #include "engine/features/tracing.h"
@@ -6,7 +6,7 @@
 enum {
     NOTICE_MAX = 4096,
     NOTICE_TEXT_MAX = 512,
-    LETTER_LINES_MAX = 10, /* in LETTER_LINES_MS */
+    LETTER_LINES_MAX = 10, /* lines within LETTER_LINES_MS */
     LETTER_LINES_MS = 1000,
 };
 
@@ -50,7 +50,7 @@ static bool has_line(struct letter_lines *lines, struct mono now) {
     return false;
 }
 
-/* Nothing of what is in the letter but why it died. */
+/* The log gets the reason of the death and nothing else of the letter's contents. */
 static void log_letter(const struct attempt *attempt) {
     struct engine *engine = attempt->queue->engine;
     const struct envelope *envelope = &attempt->held->envelope;

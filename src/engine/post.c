@@ -1,4 +1,4 @@
-/* How other threads and files reach the engine's thread, and find a queue. */
+/* Posts from other threads and files to the engine's thread, and the lookup of a queue. */
 #include "engine/state.h"
 
 void engine_post(struct engine *engine, struct engine_post *post) {
@@ -15,7 +15,7 @@ struct queue *engine_queue(struct engine *engine, struct bytes name) {
     return NULL;
 }
 
-/* It only leaves a mark. */
+/* Only marks the queue; the engine's thread does the work. */
 void engine_wake(struct queue *queue) {
     struct engine *engine = queue->engine;
     pthread_mutex_lock(&engine->wake_mutex);

@@ -6,9 +6,9 @@
 #include "engine/feature.h"
 
 enum {
-    PUBLISH_RETRY_FIRST_MS = 100, /* after a sink that took nothing; doubles … */
+    PUBLISH_RETRY_FIRST_MS = 100, /* first backoff after a refusal; doubles … */
     PUBLISH_RETRY_LAST_MS = 5000, /* … up to this */
-    TROUBLE_MAX = 400,            /* bytes of a sink's words */
+    TROUBLE_MAX = 400,            /* bytes of a sink's error text */
     LETTER_ID_MAX = 64,
     ROUND_SIZE = LETTER_ID_MAX + 32,
 };
@@ -19,9 +19,9 @@ struct publication {
     struct attempt *attempt;
     enum publish_what what;
     publish_then *then;
-    struct heap_node again; /* in engine->publications while it waits */
+    struct heap_node again; /* in engine->publications while it backs off */
     int64_t retry_ms;
-    bool once; /* not asked again */
+    bool once; /* not retried */
     bool taken;
     struct err err;
 };
@@ -56,7 +56,7 @@ static bool is_refused(const struct publication *publication) {
     return !publication->taken && publish_refused(publication->what, &publication->err);
 }
 
-/* Of an answer the letter tells that its message becomes. */
+/* The refusal of an answer is not logged here, because its message becomes a letter. */
 static void note_refusal(const struct publication *publication) {
     struct queue *queue = publication->attempt->queue;
     if (publication->what != PUBLISH_LETTER)
@@ -81,7 +81,7 @@ static void note_trouble(const struct publication *publication) {
         queue->publish_err = publication->err;
 }
 
-/* Of letters for their origin the replay tells. */
+/* Letters for their origin are left out: the replay reports them. */
 void publish_describe(const struct queue *queue, char *out, size_t size) {
     static const enum publish_what waiting[] = {PUBLISH_ANSWER, PUBLISH_LETTER};
     struct bytes why = bytes_clip(bytes_of(queue->publish_err.text), TROUBLE_MAX);

@@ -1,4 +1,4 @@
-/* What is asked of a queue by those who work for it. */
+/* Functions on a queue that the other files of the engine use. */
 #include "engine/state.h"
 
 void queue_visit(struct queue *queue) {
@@ -17,7 +17,7 @@ bool queue_leases(const struct queue *queue) {
     return queue->handler_count == 0;
 }
 
-/* What the broker never gave away before goes back there. */
+/* A broker's message that was not stored goes back to the broker. */
 void queue_give_back(struct queue *queue, struct message *held, struct mono due) {
     struct store *store = queue->engine->store;
     if (held->seq == 0)

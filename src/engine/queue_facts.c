@@ -5,7 +5,8 @@
 #include "base/json/json.h"
 #include "engine/feature.h"
 
-enum { PEAK_INTERVAL_MS = 10 * 1000 }; /* how often the budget's peak is written, at most */
+/* Shortest interval between two writes of the budget's peak. */
+enum { PEAK_INTERVAL_MS = 10 * 1000 };
 
 void queue_facts_save_last(struct queue *queue) {
     if (budget_peak(&queue->budget, queue->engine->now.mono) != queue->peak_saved || queue->flood)
@@ -46,7 +47,7 @@ static void load_state(struct queue *queue, struct json facts, struct arena *are
         snprintf(queue->why, sizeof queue->why, "%.*s", BYTES_ARG(text));
 }
 
-/* At most `max`; 0: it is not there. */
+/* At most `max`; 0 if the member is missing. */
 static uint64_t load_number(struct json facts, const char *name, uint64_t max) {
     struct json value;
     int64_t number;

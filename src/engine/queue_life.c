@@ -1,4 +1,4 @@
-/* A queue's beginning and end. */
+/* Creates and frees a queue. */
 #include <stdlib.h>
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* A queue runs, is paused or halted. */
+/* Changes a queue's state: running, paused or halted. */
 #include <stdio.h>
 #include <string.h>
 

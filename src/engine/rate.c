@@ -2,8 +2,8 @@
 
 enum { SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS };
 
-/* Empties the slots whose time has come round again. A view may have read the clock after the turn
- * that now counts did, so `newest` may lie a little back. */
+/* Empties the slots that are reused. A view may have read the clock after the present turn did, so
+ * `newest` may be slightly in the past. */
 static void advance(struct rate_ring *ring, int64_t newest) {
     int64_t passed = newest - ring->newest;
     if (passed <= 0)

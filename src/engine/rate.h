@@ -18,8 +18,8 @@ struct rate {
 };
 
 void rate_count(struct rate *rate, struct mono now);
-/* Per minute, rounded, over a window of up to an hour: a minute is the last 60 seconds, more are
- * whole minutes with the present one among them. */
+/* Per minute, rounded, over a window of up to an hour: one minute is the last 60 seconds; longer
+ * windows are whole minutes including the present one. */
 uint64_t rate_per_minute(struct rate *rate, struct mono now, int64_t window_ms);
 
 #endif

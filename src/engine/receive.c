@@ -16,26 +16,26 @@
 
 enum {
     AT_ONCE = 256,
-    RECEIVE_AHEAD_MS = 500, /* fetching begins so long before an open breaker may be probed */
-    TWIN_HOLD_MS = 200,     /* before one whose twin is under way is looked at again */
+    RECEIVE_AHEAD_MS = 500, /* fetching begins this long before an open breaker may be probed */
+    TWIN_HOLD_MS = 200,     /* before a duplicate of a message in flight is checked again */
     WHY_MAX = 128,
 };
 
-/* ---- is anything wanted? ---- */
+/* ---- whether messages are wanted ---- */
 
-/* When the first message that was never attempted may be a probe. */
+/* When a message that was never attempted may be the first probe. */
 static struct mono probe_from(const struct queue *queue) {
     return mono_earlier(queue->breaker.until, breaker_arrival_from(&queue->breaker));
 }
 
-/* A while before the breaker may be probed: by then something that was never attempted is at hand,
- * which is a better probe than what has failed before. */
+/* True from shortly before the breaker may be probed, so that a message that was never attempted is
+ * available by then: it is a better probe than one that has failed before. */
 static bool may_probe(const struct queue *queue) {
     return queue->breaker.state != BREAKER_OPEN ||
            probe_from(queue).ms - RECEIVE_AHEAD_MS <= queue->engine->now.mono.ms;
 }
 
-/* Past its time, an opening waits for the answers to old probes. */
+/* When its time is over, an open breaker still waits for the answers to old probes. */
 struct mono receive_probe_wake(struct queue *queue, bool may_take) {
     struct mono until = queue->breaker.until, from = probe_from(queue),
                 now = queue->engine->now.mono;
@@ -70,7 +70,7 @@ void receive_begin(struct queue *queue) {
     queue->broker->vtable->listen(queue->broker, on_ready, queue);
 }
 
-/* ---- what was received ---- */
+/* ---- received messages ---- */
 
 static bool is_under_way(const struct queue *queue, struct bytes id) {
     uint64_t hash = bytes_print(id);
@@ -80,7 +80,7 @@ static bool is_under_way(const struct queue *queue, struct bytes id) {
     return false;
 }
 
-/* Given again while the first is with us, it waits for what becomes of that one. */
+/* A redelivery of a message that is in flight waits for the result of the first delivery. */
 static bool wait_for_twin(struct queue *queue, struct message *held) {
     struct engine *engine = queue->engine;
     if (!held->redelivered || !is_under_way(queue, held->envelope.id))
@@ -90,7 +90,8 @@ static bool wait_for_twin(struct queue *queue, struct message *held) {
     return true;
 }
 
-/* Now, or before it was edited. What cannot be read is taken for another. */
+/* Compares with the present body and the one before an edit. A body that cannot be read counts as
+ * different. */
 static bool has_had_body(struct queue *queue, const struct message *before, struct message *held) {
     struct store *store = queue->engine->store;
     struct bytes first;
@@ -101,7 +102,7 @@ static bool has_had_body(struct queue *queue, const struct message *before, stru
             bytes_eq(first, held->body));
 }
 
-/* A redelivery of a message that the store holds (SEMANTICS 1.3): its source may have given it
+/* A redelivery of a message that the store holds (SEMANTICS 1.3): its source may have delivered it
  * before, and id and body are equal. `known`: the store holds its id. */
 static bool is_held(struct queue *queue, struct message *held, bool known) {
     struct store *store = queue->engine->store;
@@ -118,7 +119,7 @@ static bool is_held(struct queue *queue, struct message *held, bool known) {
     return same;
 }
 
-/* Its category, reason and why are set. */
+/* Its category, reason and why must be set. */
 static void bury_unattempted(struct queue *queue, struct message *held, enum cause cause) {
     struct envelope *envelope = &held->envelope;
     struct attempt *attempt = attempt_new(queue, held);
@@ -129,7 +130,7 @@ static void bury_unattempted(struct queue *queue, struct message *held, enum cau
     commit_decided(attempt);
 }
 
-/* `created_at` is its source's word; WALL_NEVER: it has none. */
+/* `created_at` is the time that the source states; WALL_NEVER: none. */
 static bool is_poison(struct queue *queue, struct message *held, struct wall created_at) {
     struct envelope *envelope = &held->envelope;
     uint64_t allowed = queue->rules.policy->poison.deliveries;
@@ -144,7 +145,7 @@ static bool is_poison(struct queue *queue, struct message *held, struct wall cre
     return true;
 }
 
-/* There is nothing that a handler could be given. */
+/* The message has no body any more that a handler could get. */
 static bool is_gone(struct queue *queue, struct message *held) {
     struct envelope *envelope = &held->envelope;
     if (!pointer_is_empty(envelope))
@@ -165,14 +166,14 @@ static bool admit(struct queue *queue, struct message *held, bool known) {
     envelope->retry_after_ms = -1;
     if (envelope->created_at.ms == WALL_NEVER.ms)
         envelope->created_at = queue->engine->now.wall;
-    /* What comes back may have the very id that its letter is held under. */
+    /* A letter that comes back may have the id under which it is held. */
     return !origin_comes_back(queue, held) && !wait_for_twin(queue, held) &&
            !is_held(queue, held, known) && !is_poison(queue, held, created_at) &&
            !is_gone(queue, held);
 }
 
-/* Which of them the store may hold; asked for all at once, since most brokers cannot say that they
- * gave a message for the first time. */
+/* Which of them the store may hold; looked up for all at once, since most brokers cannot state that
+ * a delivery is the first. */
 static void look_up(struct queue *queue, struct message *const *held, size_t count,
                     bool known[AT_ONCE]) {
     struct store *store = queue->engine->store;
@@ -188,7 +189,7 @@ static void look_up(struct queue *queue, struct message *const *held, size_t cou
         known[i] = held[i]->redelivered && (holds[at++] || !told);
 }
 
-/* Those that are to be handed over, at most AT_ONCE. True: there may be more. */
+/* Receives messages to be handed over, at most AT_ONCE. True: there may be more. */
 static bool receive_some(struct queue *queue, size_t max, struct message **out, size_t *count) {
     struct broker *broker = queue->broker;
     struct message *held[AT_ONCE];
@@ -220,7 +221,7 @@ static void store_one(struct queue *queue, struct message *held) {
     commit_decided(attempt);
 }
 
-/* As many as could be handed over; what is on its way counts. */
+/* Stores as many as could be handed over; messages whose commit is in progress count. */
 static void store_first(struct queue *queue, size_t room) {
     struct message *held[AT_ONCE];
     size_t got;

@@ -20,7 +20,6 @@ static bool has_news(const struct attempt *attempt) {
     return attempt->op != STORE_FORGET || attempt->spill == SPILL_SYNCED;
 }
 
-/* It is not lost for its id. */
 void settle_renamed(struct attempt *attempt) {
     struct engine *engine = attempt->queue->engine;
     source_rename(attempt);

@@ -1,18 +1,18 @@
-/* settle: what follows when what became of an attempt is durable: only now is its source told, are
- * those who asked answered, and is the attempt freed. */
+/* settle: the steps after an attempt's result is durable: only then is its source acknowledged, are
+ * requests answered, and is the attempt freed. */
 #ifndef ENGINE_SETTLE_H
 #define ENGINE_SETTLE_H
 
 #include "engine/state.h"
 
-/* Its commit is durable, or it needs none. The attempt may be gone afterwards. */
+/* The commit is durable, or none is needed. The attempt may be freed afterwards. */
 void settle_attempt(struct attempt *attempt);
-/* Its id is held by another message: it is submitted again under a new one. It is not lost for its
- * id. */
+/* The id is held by another message: the attempt is submitted again under a new id, so the message
+ * is not lost. */
 void settle_renamed(struct attempt *attempt);
-/* Answers whoever reported it. */
+/* Answers the request that reported it. */
 void settle_report(struct attempt *attempt, enum status status);
-/* It is not submitted any more: frees it. */
+/* The attempt is not submitted any more: frees it. */
 void settle_let_go(struct attempt *attempt);
 
 #endif

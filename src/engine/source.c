@@ -40,7 +40,8 @@ void source_complete(struct message *held) {
     sodium_bin2hex(envelope->content_hash, sizeof envelope->content_hash, hash, sizeof hash);
 }
 
-/* A letter that is only looked at is not ours to stand for a message. */
+/* An adopted letter that was only read at its broker (read_only) does not stand for the received
+ * message. */
 static bool is_looked_at(const struct attempt *attempt) {
     const struct queue *queue = attempt->queue;
     struct store *store = queue->engine->store;

@@ -1,5 +1,5 @@
-/* versions: which releases of a queue's consumers were seen, and when. Pure: time is an argument.
- */
+/* versions: the releases of a queue's consumers that were seen, and when. Pure: time is an
+ * argument. */
 #ifndef ENGINE_VERSIONS_H
 #define ENGINE_VERSIONS_H
 
@@ -7,8 +7,8 @@
 #include "core/version.h"
 
 enum {
-    VERSIONS_MAX = 8,              /* that are known at a time; the one seen longest ago goes */
-    VERSIONS_RECENT_MS = 60 * 1000 /* what was seen within this is in use */
+    VERSIONS_MAX = 8,              /* known at a time; the one seen longest ago is dropped */
+    VERSIONS_RECENT_MS = 60 * 1000 /* a version seen within this time is in use */
 };
 
 struct versions {
@@ -18,10 +18,10 @@ struct versions {
     } known[VERSIONS_MAX];
 };
 
-/* An empty version is none. */
+/* An empty version is ignored. */
 void versions_note(struct versions *versions, struct bytes version, struct mono now);
-/* Those in use: seen within VERSIONS_RECENT_MS, or where none was, the one that was seen last.
- * Borrowed; returns how many. */
+/* The versions in use: seen within VERSIONS_RECENT_MS, or, if there are none, the last one seen.
+ * Borrowed; returns their number. */
 size_t versions_in_use(const struct versions *versions, struct mono now,
                        const char *out[VERSIONS_MAX]);
 

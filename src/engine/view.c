@@ -56,7 +56,7 @@ static void copy_source(const struct queue *queue, struct engine_queue_view *out
     out->lag = broker->vtable->lag(broker);
 }
 
-/* What the configuration says of a handler holds also while nothing is handed over. */
+/* Versions from the configuration count as in use also while nothing is handed over. */
 static void copy_versions(struct queue *queue, struct mono now, struct engine_queue_view *out) {
     const char *in_use[VERSIONS_MAX];
     if (!queue_leases(queue))
@@ -66,7 +66,7 @@ static void copy_versions(struct queue *queue, struct mono now, struct engine_qu
         snprintf(out->versions[i], VERSION_TEXT_MAX, "%s", in_use[i]);
 }
 
-/* A letter that closes a key and cannot be read is told of as messages are. */
+/* A letter that closes a key and cannot be read is reported like trouble with messages. */
 static void copy_order_trouble(const struct queue *queue, struct store_queue_counts *out) {
     if (!queue->order_trouble[0])
         return;

@@ -7,20 +7,21 @@
 #include "engine/answer.h"
 #include "engine/feature.h"
 
-/* Bytes of bodies in one hand-over of more than one message. */
+/* Limit in bytes of the bodies in one hand-over of more than one message. */
 enum { CALL_BATCH_BODIES_MAX = 8 << 20 };
 
 struct call_batch {
     struct engine_post post;
     struct list link; /* in queue->batches */
     struct queue *queue;
-    struct list members;  /* attempts: with the handler, or being judged */
+    struct list members;  /* attempts in flight at the handler, or being judged */
     struct list suspects; /* attempts that were set aside */
     bool calling;         /* between start_group and done */
     bool opening;         /* its members are being judged one after another */
-    bool failed;          /* as a whole */
-    bool told;            /* the breaker has heard of it */
-    struct outcome whole; /* where its answer is judged; texts in the first member's arena */
+    bool failed;          /* the hand-over failed as a whole */
+    bool told;            /* the breaker has counted it */
+    /* The outcome whose answer is judged; texts in the first member's arena. */
+    struct outcome whole;
     struct call_group group;
     struct call *calls[];
 };
@@ -42,7 +43,7 @@ static void call_batch_free(struct call_batch *batch) {
 
 static void send_part(struct list *attempts, size_t count);
 
-/* All its members are judged: what was set aside goes on in halves. */
+/* All members are judged: the ones that were set aside are handed over in halves. */
 static void finish(struct call_batch *batch) {
     if (batch->opening || !list_empty(&batch->members))
         return;
@@ -64,7 +65,7 @@ static void judge_members(struct call_batch *batch) {
     finish(batch);
 }
 
-/* The first member stood for all of them: an answer that is no success fails each. */
+/* The first member was judged for all of them: an answer that is not a success fails each. */
 static void on_judged(struct attempt *lead) {
     struct call_batch *batch = lead->batch;
     struct outcome whole = batch->whole;
@@ -93,14 +94,14 @@ static void open_batch(struct engine *engine, struct engine_post *post) {
         judge_members(batch);
 }
 
-/* The whole's outcome in the first member's arena, as attempt_ended copies it. */
+/* Copies the outcome of the whole into the first member's arena, as attempt_ended does. */
 static void keep_whole(struct call_batch *batch, const struct outcome *whole) {
     struct attempt *lead = CONTAINER_OF(batch->group.calls[0], struct attempt, call);
     attempt_ended(lead, whole);
     batch->whole = lead->outcome;
 }
 
-/* From the handler's thread, as with a single call. */
+/* Runs on the handler's thread, as with a single call. */
 static void on_done(struct call_group *group, const struct outcome *whole,
                     const struct outcome *items) {
     struct call_batch *batch = CONTAINER_OF(group, struct call_batch, group);
@@ -118,8 +119,8 @@ static void on_done(struct call_group *group, const struct outcome *whole,
     engine_post(batch->queue->engine, &batch->post);
 }
 
-/* Only what would speak against the message itself: a terminal verdict, a worker that died of it, a
- * connection that was cut while the downstream was well. */
+/* True for failures that the message itself may have caused: a terminal verdict, a crash of the
+ * worker, a connection that was reset while the downstream was healthy. */
 static bool blames_message(const struct attempt *attempt, const struct decision *decision) {
     if (decision->action == ACTION_HAND_BACK)
         return false;
@@ -147,8 +148,8 @@ static bool is_last(const struct call_batch *batch, const struct attempt *attemp
     return batch->members.next == &attempt->batching && batch->members.prev == &attempt->batching;
 }
 
-/* A whole has one outcome. Of items, one that succeeds shows the downstream alive, whatever becomes
- * of the others. */
+/* A hand-over that failed as a whole has one outcome. With an outcome per message, one success
+ * shows that the downstream is up, whatever the others are. */
 bool call_batch_speaks(struct attempt *attempt, const struct decision *decision) {
     struct call_batch *batch = attempt->batch;
     if (!batch)
@@ -190,11 +191,11 @@ static void join(struct call_batch *batch, struct attempt *attempt) {
     list_remove(&attempt->batching);
     list_push_back(&batch->members, &attempt->batching);
     attempt->batch = batch;
-    answer_ask(attempt); /* forgets the answer to the batch that this one is a half of */
+    answer_ask(attempt); /* drops the answer to the batch that this one is a half of */
     batch->calls[batch->group.count++] = &attempt->call;
 }
 
-/* After the drain nothing more is called: it was interrupted. */
+/* After the drain nothing more is called: the attempts count as interrupted. */
 static void start(struct call_batch *batch) {
     struct handler *handler = handler_of(attempt_at(batch->members.next))->handler;
     assert(handler->vtable->start_group);
@@ -207,7 +208,7 @@ static void start(struct call_batch *batch) {
     handler->vtable->start_group(handler, &batch->group);
 }
 
-/* The first `count` of the attempts. */
+/* Hands over the first `count` of the attempts. */
 static void send_part(struct list *attempts, size_t count) {
     if (count == 0)
         return;
@@ -217,7 +218,7 @@ static void send_part(struct list *attempts, size_t count) {
     start(batch);
 }
 
-/* A probe goes alone, so that its answer is about one message. */
+/* A probe goes alone, so that its outcome is about one message. */
 static bool goes_with(const struct attempt *attempt, const struct attempt *first, size_t bytes) {
     return attempt->handler == first->handler && !attempt->probe && !first->probe &&
            !attempt->alone && !first->alone &&

@@ -3,16 +3,16 @@
  *   pending_review ──▶ replaying, compensating n ──▶ resolved / compensated
  *        ▲                   │        ▲
  *        │                   └─ retry ┘
- *        └── given up: as it was, with its history longer
+ *        └── given up: the letter as before, with a longer history
  *
- * It is an attempt like any: noted in the attempt log, judged by the queue's policy, retried
- * with its backoff, recorded before it is let go. But it says nothing about the queue's own handler
- * (the breaker does not hear of it), nor about what the letter died of: that stays as it is. A
- * kill -9 finds the letter still replaying, and the next life runs the handler again. */
+ * A compensation is an attempt like any other: noted in the attempt log, judged by the queue's
+ * policy, retried with its backoff, durable before it is freed. But the breaker does not count it,
+ * since it says nothing about the queue's own handler, and the letter's failure stays as it is.
+ * After a kill -9 the letter is still replaying, and the handler runs again after the restart. */
 #include "core/lifecycle.h"
 #include "engine/feature.h"
 
-/* A restart may have taken the handler away. */
+/* The handler may have been removed from the configuration before a restart. */
 static void fail_at_once(struct attempt *attempt) {
     attempt->outcome =
         (struct outcome){.ending = ENDING_FAILED,
@@ -39,7 +39,8 @@ static bool before_call(struct attempt *attempt) {
     return true;
 }
 
-/* Crashes and ages of the letter are its own handler's; attempts alone bound a compensation. */
+/* Crashes and the age of the letter belong to the queue's own handler; only the number of attempts
+ * bounds a compensation. */
 static bool decide_compensation(struct attempt *attempt, struct decision *out) {
     if (!attempt_compensates(attempt))
         return false;
@@ -81,7 +82,7 @@ static bool carry_out(struct attempt *attempt, const struct decision *decision) 
         return false;
     struct envelope *envelope = &attempt->held->envelope;
     struct wall now = attempt->queue->engine->now.wall;
-    *envelope = *attempt->before; /* whatever was written into it to be judged */
+    *envelope = *attempt->before; /* discards all changes that were made for the judgement */
     note(attempt, decision);
     attempt->op = STORE_UPDATE;
     switch (decision->action) {

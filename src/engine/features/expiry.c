@@ -9,8 +9,8 @@ static bool was_handed_over(const struct envelope *envelope) {
            envelope->letter_id.len > 0;
 }
 
-/* From the end of its delay, where it was pushed with one; without the jumps of the wall clock
- * since then (SEMANTICS 2.6). */
+/* The age is counted from the end of the delay, if the message was pushed with one, and without
+ * jumps of the wall clock since then (SEMANTICS 2.6). */
 static bool is_too_old(const struct queue *queue, const struct envelope *envelope) {
     const struct engine *engine = queue->engine;
     bool delayed = envelope->next_attempt_at.ms > envelope->created_at.ms;

@@ -1,4 +1,4 @@
-/* Every feature of an attempt, in the order in which they are asked (feature.h). */
+/* Every feature of an attempt, in the order in which they are called (feature.h). */
 #include "engine/feature.h"
 
 extern const struct engine_feature suspect_feature;
@@ -19,10 +19,10 @@ extern const struct engine_feature origin_feature;
 extern const struct engine_feature removal_feature;
 
 const struct engine_feature *const engine_features[] = {
-    &suspect_feature,      /* what may have killed our process runs alone */
+    &suspect_feature,      /* a message that may have crashed the process runs alone */
     &refusal_feature,      /* another message is tried before a refusal halts the queue */
-    &flood_guard_feature,  /* many first attempts that suddenly die of one thing halt the queue */
-    &stops_feature,        /* deliveries that our own stops caused do not count */
+    &flood_guard_feature,  /* many first attempts that suddenly die of one failure halt the queue */
+    &stops_feature,        /* redeliveries after our own graceful stops do not count */
     &lease_feature,        /* workers fetch messages instead of a handler */
     &compensation_feature, /* a letter's half-done work is undone by another handler */
     &tracing_feature,      /* spans */
@@ -34,6 +34,6 @@ const struct engine_feature *const engine_features[] = {
     &spilling_feature,     /* a full DLQ that spills into the archive */
     &mirror_feature,       /* a letter is also published to a broker's DLQ */
     &origin_feature,       /* a letter that was sent to its origin comes back */
-    &removal_feature,      /* a person buries or discards what waits */
+    &removal_feature,      /* a person buries, discards or retries a waiting message */
     NULL,
 };

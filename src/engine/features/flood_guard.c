@@ -13,7 +13,7 @@
 
 enum { MINUTE_MS = 60 * 1000, WHY_MAX = 256, WHY_NAME_MAX = 64 };
 
-/* What the engine keeps of a queue's flood beside the counts. */
+/* The state of a queue's flood guard beside the counts. */
 struct flood_guard {
     struct flood flood;
     char dlq[256];
@@ -113,7 +113,7 @@ static void put_fingerprint(struct json_out *json, uint64_t fingerprint) {
     json_put_str(json, fingerprint_text(fingerprint, text));
 }
 
-/* Newest first; what is 0 at the end is left out. */
+/* Newest first; trailing zeroes are left out. */
 static void put_minutes(struct json_out *json, const char *key, const struct flood *flood,
                         const struct flood_counts *counts, struct mono now) {
     size_t count = FLOOD_MINUTES;
@@ -203,7 +203,7 @@ static bool get_fingerprint(struct json object, struct arena *arena, uint64_t *o
     return get_text(object, "fingerprint", arena, &text) && fingerprint_parse(text, out);
 }
 
-/* `fingerprint` NULL: of all first attempts. What is not a count is passed over. */
+/* `fingerprint` NULL: counts of all first attempts. Values that are no counts are skipped. */
 static void load_minutes(struct queue *queue, struct json list, size_t ago,
                          const uint64_t *fingerprint) {
     struct flood *flood = &queue->flood->flood;
@@ -235,7 +235,7 @@ static void load_on(struct flood_guard *guard, struct json on, struct arena *are
         copy_text(guard->reason, sizeof guard->reason, text);
 }
 
-/* A clock that went back must not make it longer than it may be. */
+/* A clock that was set back must not extend the pass. */
 static void load_pass(struct flood *flood, struct json pass, struct instant now,
                       struct arena *arena) {
     struct bytes text;

@@ -12,26 +12,27 @@
 #include "engine/feature.h"
 
 enum {
-    TROUBLE_WAIT_MS = 1000, /* before a key that could not be looked up is looked up again */
-    DONE_MAX = 2048,        /* of {"id":…} */
+    TROUBLE_WAIT_MS = 1000, /* before the lookup of a key is repeated after an error */
+    DONE_MAX = 2048,        /* size of {"id":…} */
 };
 
-/* How a key stands in the store, so that the string "1" and the number 1 differ. */
+/* The first character of a key's name in the store, so that the string "1" and the number 1 differ.
+ */
 enum { FROM_STRING = '"', FROM_LITERAL = '#', FROM_HEADER = ':', FROM_LONG = '*' };
 
-/* A key in use: one attempt has it, or those who waited for it are about to. */
+/* A key in use: one attempt holds it, or a message that waited for it is about to. */
 struct claim {
     struct map_node node;
     struct list link;  /* in idempotency->free */
     struct bytes name; /* owned */
     bool busy;
-    uint64_t *waiting; /* numbers of messages, the oldest at `first` */
+    uint64_t *waiting; /* numbers of the waiting messages, the oldest at `first` */
     size_t first, count, cap;
 };
 
 struct idempotency {
     struct map claims;
-    struct list free; /* claims that nobody has, and that somebody waits for */
+    struct list free; /* claims without a holder that messages wait for */
 };
 
 struct idempotency *idempotency_new(void) {
@@ -57,7 +58,7 @@ void idempotency_free(struct idempotency *idempotency) {
 
 /* ---- keys ---- */
 
-/* A key that is longer than a name can be stands there as its SHA-256. */
+/* A key that is longer than a name may be is stored as its SHA-256. */
 static struct bytes name_of(char from, struct bytes text, struct arena *arena) {
     char *name = arena_alloc(arena, text.len + 1 + 2 * crypto_hash_sha256_BYTES + 1);
     name[0] = from;
@@ -81,7 +82,7 @@ static struct bytes header_key(struct bytes header, struct message *held) {
     return BYTES_NONE;
 }
 
-/* Numbers by their exact text; objects, arrays and null are no keys. */
+/* Numbers count by their exact text; objects, arrays and null are no keys. */
 static struct bytes body_key(struct bytes path, struct message *held) {
     struct json body, value;
     struct bytes text;
@@ -93,7 +94,7 @@ static struct bytes body_key(struct bytes path, struct message *held) {
     return literal ? name_of(FROM_LITERAL, value.text, &held->arena) : BYTES_NONE;
 }
 
-/* In the message's own arena; ptr NULL: it has none. */
+/* In the message's own arena; ptr NULL: no key. */
 static struct bytes key_of(const struct queue *queue, struct message *held) {
     const struct engine_idempotency *rules = &queue->rules.idempotency;
     if (rules->path.len > 0)
@@ -204,7 +205,8 @@ static void give_back(struct attempt *attempt, struct mono due) {
     store->vtable->give_back(store, held, due);
 }
 
-/* Nothing but the end of the one that runs brings it back, so that it costs its number here. */
+/* The message becomes due only when the running attempt with its key ends, so only its number is
+ * kept here. */
 static void wait_for_key(struct attempt *attempt, struct claim *claim) {
     add_waiting(claim, attempt->held->seq);
     give_back(attempt, MONO_NEVER);
@@ -234,7 +236,8 @@ bool idempotency_admit(struct attempt *attempt) {
     struct queue *queue = attempt->queue;
     struct engine *engine = queue->engine;
     struct bytes key = key_of(queue, attempt->held), done;
-    if (!key.ptr || attempt->held->envelope.compensating) /* undoing is not doing again */
+    /* A compensation undoes the work and does not repeat it. */
+    if (!key.ptr || attempt->held->envelope.compensating)
         return true;
     struct claim *claim = find(queue->idempotency, key);
     if (claim && claim->busy) {

@@ -2,30 +2,32 @@
  *
  *   not seen ──▶ runs ──▶ succeeded: the store keeps the key, in the commit that ends the message
  *                │  ╲
- *                │   ──▶ failed: the key is free again, and the next one that waited runs
- *                └ others with the key wait: given back to the store, their numbers noted here
+ *                │   ──▶ failed: the key is free again, and the next message that waited for it
+ * runs └ other messages with the key wait: given back to the store, their numbers kept here
  *
- * What succeeded is known to the store alone; what runs, and who waits for it, is known here alone.
- * Dying between a handler's answer and its commit, we run it again: at least once. */
+ * Keys that succeeded are in the store only; keys that are running, and the messages that wait for
+ * them, are in memory only. After a crash between a handler's answer and its commit the message
+ * runs again: the guarantee is at least once. */
 #ifndef ENGINE_IDEMPOTENCY_H
 #define ENGINE_IDEMPOTENCY_H
 
 #include "engine/state.h"
 
 struct idempotency *idempotency_new(void);
-void idempotency_free(struct idempotency *idempotency); /* after the queue's attempts */
+/* To be called after the queue's attempts are freed. */
+void idempotency_free(struct idempotency *idempotency);
 
-/* Whether the message may be handed over; its key is the attempt's then. False: the attempt is
- * taken, since it waits for another one with its key, or is a duplicate and on its way to its end.
- */
+/* Whether the message may be handed over; if so, the attempt holds its key. False: this call took
+ * ownership of the attempt, because it waits for another message with its key or is a duplicate
+ * that is about to end. */
 bool idempotency_admit(struct attempt *attempt);
-/* Of an attempt that was handed over in an earlier life: its key is its own still. */
+/* Takes the key again for an attempt that was handed over before a restart. */
 void idempotency_claim(struct attempt *attempt);
-/* Its key, if it has one, is free for the next. */
+/* Frees the attempt's key, if it has one, for the next message. */
 void idempotency_release(struct attempt *attempt);
-/* The next one that waited for a key that is free now; NULL: none. */
+/* The next message that waited for a key that is free now; NULL: none. */
 struct message *idempotency_next(struct queue *queue);
-/* It succeeded: the commit that ends it says so of its key. */
+/* The attempt succeeded: records its key as done in the commit that ends the message. */
 void idempotency_keep(struct attempt *attempt);
 
 #endif

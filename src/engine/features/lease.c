@@ -14,7 +14,7 @@
 
 enum { HEX_DIGITS = 16, RECOVER_AT_ONCE = 64 };
 
-/* ---- names ---- */
+/* ---- lease ids ---- */
 
 void lease_text(uint64_t message, uint64_t secret, char out[ENGINE_LEASE_TEXT_SIZE]) {
     snprintf(out, ENGINE_LEASE_TEXT_SIZE, "%016llx%016llx", (unsigned long long)message,
@@ -38,12 +38,12 @@ bool lease_parse(struct bytes text, uint64_t *message, uint64_t *secret) {
            parse_hex(bytes_cut(text, HEX_DIGITS, text.len), secret);
 }
 
-/* Messages' numbers are dense; spread them over the slots. */
+/* Numbers of messages are dense; this spreads them over the slots. */
 static uint64_t hash(uint64_t message) {
     return message * UINT64_C(0x9E3779B97F4A7C15) >> 16;
 }
 
-/* As the envelope's JSON can hold it; 0 is no lease. */
+/* Within the range of the envelope's JSON numbers; 0 means no lease. */
 static uint64_t new_secret(struct rng *rng) {
     uint64_t secret;
     do
@@ -81,8 +81,8 @@ struct lease *lease_late(struct attempt *attempt) {
     return lease_new(attempt, LEASE_ENDED);
 }
 
-/* An answer that is still being recorded for a letter must not hide the lease that a replay of it
- * has got since. */
+/* A late answer that is being recorded for a letter must not hide the lease that a replay of it has
+ * got since. */
 struct lease *lease_find(const struct engine *engine, uint64_t message) {
     struct lease *found = NULL;
     for (struct map_node *node = map_first(&engine->leases, hash(message)); node;
@@ -94,7 +94,7 @@ struct lease *lease_find(const struct engine *engine, uint64_t message) {
     return found;
 }
 
-/* ---- while it lives ---- */
+/* ---- live leases ---- */
 
 bool lease_is_alive(const struct lease *lease) {
     return lease && lease->stage == LEASE_ALIVE;
@@ -148,7 +148,7 @@ void lease_revoke(struct lease *lease) {
     envelope->lease_ms = 0;
 }
 
-/* No number in the words: rules look for some. */
+/* The text has no number, because rules match numbers in it. */
 static void expire(struct lease *lease) {
     static const struct outcome expired = {
         .ending = ENDING_FAILED,
@@ -166,7 +166,7 @@ void lease_ring(struct engine *engine) {
     while ((node = heap_first(&engine->lease_deadlines)) && node->at <= engine->now.mono.ms) {
         struct lease *lease = CONTAINER_OF(node, struct lease, deadline);
         heap_remove(&engine->lease_deadlines, node);
-        if (lease->stage == LEASE_ALIVE) /* else when its extension is settled */
+        if (lease->stage == LEASE_ALIVE) /* otherwise when its extension is settled */
             expire(lease);
     }
 }
@@ -187,7 +187,7 @@ void lease_free(struct lease *lease) {
     free(lease);
 }
 
-/* ---- what the store says ---- */
+/* ---- results of commits ---- */
 
 static void leave_commit(struct attempt *attempt) {
     attempt_to(attempt, ATTEMPT_LEASED);
@@ -205,7 +205,7 @@ static void granted(struct lease *lease) {
     lease_poll_granted(poll);
 }
 
-/* Its deadline may have rung while nobody could tell what it is. */
+/* Its deadline may have passed while the extension was not durable yet. */
 static void extended(struct lease *lease) {
     lease->stage = LEASE_ALIVE;
     run_until(lease, (struct mono){lease->deadline.at});

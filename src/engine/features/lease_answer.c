@@ -10,7 +10,7 @@
 static const char run_out[] = "the lease has run out";
 static const char over[] = "the lease is over: it was answered, or the message was leased again";
 
-/* A request some of whose answers are still to come. */
+/* A request with answers that are not processed yet. */
 struct lease_answers {
     struct engine_request *request;
     size_t pending;
@@ -38,7 +38,8 @@ static void refuse(struct lease_answer *release, enum status status, const char 
     answer(release);
 }
 
-/* An answer that was not published before we stopped is none: the message runs again. */
+/* An answer that was not published before the engine stopped does not count: the message runs
+ * again. */
 void lease_answer_settle(struct lease *lease) {
     bool interrupted = lease->attempt->outcome.ending == ENDING_INTERRUPTED;
     if (interrupted && lease->answer.all)
@@ -73,7 +74,7 @@ void lease_answer_forsake(struct lease *lease) {
     forsake(&lease->parked);
 }
 
-/* ---- a lease that is alive ---- */
+/* ---- live leases ---- */
 
 static void extend(struct lease *lease, struct lease_answer release) {
     int64_t lease_ms = release.one->lease_ms;
@@ -88,13 +89,12 @@ static void extend(struct lease *lease, struct lease_answer release) {
 static void end(struct lease *lease, struct lease_answer release) {
     struct envelope *envelope = &lease->attempt->held->envelope;
     lease->answer = release;
-    envelope->suspect = false; /* its worker lives */
-    envelope->lease = 0;       /* and has spoken: nothing is said twice */
+    envelope->suspect = false; /* its worker did not crash */
+    envelope->lease = 0;       /* the lease is answered: a second answer is refused */
     lease_end(lease, &release.one->outcome);
 }
 
-/* What the lease is to become, or has just become, is on its way to the disk: an end waits for
- * that. */
+/* A commit of the lease is in progress: an ack or fail waits until it is durable. */
 static void park(struct lease *lease, struct lease_answer release) {
     bool extends = release.one->kind == RELEASE_EXTEND;
     if (extends && lease->stage == LEASE_ENDED)
@@ -118,7 +118,7 @@ static void while_known(struct lease *lease, uint64_t secret, struct lease_answe
         end(lease, release);
 }
 
-/* ---- a lease that has expired ---- */
+/* ---- expired leases ---- */
 
 static struct mono due_of(const struct engine *engine, const struct envelope *envelope) {
     int64_t left = envelope->next_attempt_at.ms - engine->now.wall.ms;
@@ -134,7 +134,7 @@ static struct message *take_waiting(struct engine *engine, uint64_t message, str
     return held;
 }
 
-/* The same attempt as the one that expired, if that one was counted. */
+/* A late answer continues the attempt that expired, if that one was counted. */
 static void end_late(struct queue *queue, struct message *held, struct lease_answer release) {
     const struct envelope *envelope = &held->envelope;
     struct attempt *attempt = attempt_new(queue, held);
@@ -153,8 +153,8 @@ static void end_late(struct queue *queue, struct message *held, struct lease_ans
     end(lease_late(attempt), release);
 }
 
-/* It died of the silence, or of an earlier answer. What was resolved or discarded since stays so,
- * whatever its worker says. */
+/* The letter died of the expiry, or of an earlier answer. A letter that was resolved or discarded
+ * since stays so, whatever the worker answers. */
 static void while_dead(struct queue *queue, struct message *held, struct lease_answer release) {
     enum state state = held->envelope.state;
     if (release.one->kind == RELEASE_EXTEND) {
@@ -175,7 +175,8 @@ static void while_held(struct engine *engine, uint64_t message, uint64_t secret,
     struct store *store = engine->store;
     struct message *held = NULL;
     struct err err;
-    letters_get_seq(store->letters, message, &held, &err); /* what cannot be read is not there */
+    /* A letter that cannot be read counts as missing. */
+    letters_get_seq(store->letters, message, &held, &err);
     struct queue *queue = held ? engine_queue(engine, held->envelope.queue) : NULL;
     if (queue && held->envelope.lease == secret) {
         while_dead(queue, held, release);
@@ -235,7 +236,8 @@ static void open_one(struct engine *engine, struct lease_answer release) {
 void lease_answer_open(struct engine *engine, struct engine_request *request) {
     struct lease_answers *all = memory_new(sizeof *all);
     all->request = request;
-    all->pending = request->release_count + 1; /* ours, so that it is answered once */
+    /* One for this function, so that the request is answered only once. */
+    all->pending = request->release_count + 1;
     for (size_t i = 0; i < request->release_count; i++) {
         request->release[i].status = STATUS_OK;
         open_one(engine, (struct lease_answer){all, &request->release[i]});

@@ -1,6 +1,6 @@
-/* lease_answer: what a worker says of its leases: ack, fail or extend, one or many in a request.
- * The engine's own. Each is answered by itself; the request is when all of them are, after what
- * they changed is durable. */
+/* lease_answer: a worker's answers to its leases: ack, fail or extend, one or many in a request.
+ * Private to the engine. Each answer has its own result; the request is answered when all results
+ * are there and the changes are durable. */
 #ifndef ENGINE_LEASE_ANSWER_H
 #define ENGINE_LEASE_ANSWER_H
 
@@ -9,19 +9,20 @@
 struct lease;
 struct lease_answers;
 
-/* One of a request's, while it waits. */
+/* One answer of a request, while it waits. */
 struct lease_answer {
-    struct lease_answers *all; /* NULL: nobody waits */
+    struct lease_answers *all; /* NULL: no request waits */
     struct engine_release *one;
 };
 
 void lease_answer_open(struct engine *engine, struct engine_request *request);
-/* Answers whoever waits for the commit that the lease was in. NULL: nobody. */
+/* Answers the request that waits for the lease's commit, if there is one. */
 void lease_answer_settle(struct lease *lease);
 void lease_answer_refuse(struct lease *lease, const struct err *err);
-/* The extension or the end is recorded: an ack or fail that waited for it goes on. */
+/* The extension or the end of the lease is durable: an ack or fail that waited for it is processed.
+ */
 void lease_answer_unpark(struct lease *lease);
-/* Nobody will be answered. */
+/* Drops the waiting requests without an answer. */
 void lease_answer_forsake(struct lease *lease);
 
 #endif

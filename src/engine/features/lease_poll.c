@@ -9,13 +9,13 @@
 #include "engine/features/tracing.h"
 
 struct lease_poll {
-    struct list link;          /* in queue->fetches, while it may be given something */
-    struct heap_node deadline; /* in engine->fetch_deadlines, while it waits */
+    struct list link;          /* in queue->polls, while it can get messages */
+    struct heap_node deadline; /* in engine->poll_deadlines, while it waits */
     struct queue *queue;
     struct engine_request *request;
-    struct list leases; /* their attempts keep their bodies until it is answered */
-    size_t granting;    /* leases of it that are not durable yet */
-    size_t bytes;       /* of their bodies */
+    struct list leases; /* their attempts keep their bodies until the request is answered */
+    size_t granting;    /* its leases that are not durable yet */
+    size_t bytes;       /* of its messages' bodies */
 };
 
 static struct engine_lease *asked(const struct lease_poll *poll) {
@@ -50,7 +50,7 @@ void lease_poll_open(struct queue *queue, struct engine_request *request) {
     queue_visit(queue);
 }
 
-/* It is given nothing more. */
+/* The request gets no more messages. */
 static void stop_waiting(struct lease_poll *poll) {
     heap_remove(&poll->queue->engine->poll_deadlines, &poll->deadline);
     if (list_empty(&poll->link))
@@ -60,7 +60,7 @@ static void stop_waiting(struct lease_poll *poll) {
     poll->queue->wanted -= asked(poll)->max - (uint32_t)asked(poll)->count;
 }
 
-/* The answer has the bodies: leases may last for long, and keep none. */
+/* The answer has the bodies: a lease may last long and keeps none in memory. */
 static void drop_bodies(struct list *leases) {
     for (struct list *node; (node = list_pop_front(leases));)
         body_room_drop(CONTAINER_OF(node, struct lease, in_poll)->attempt);
@@ -74,7 +74,7 @@ static void answer(struct lease_poll *poll, enum status status) {
     free(poll);
 }
 
-/* Whoever has gone away leaves before it is given anything. */
+/* Requests whose client has disconnected are dropped first. */
 static struct lease_poll *first_present(struct queue *queue, struct list *from) {
     while (from != &queue->polls) {
         struct lease_poll *poll = CONTAINER_OF(from, struct lease_poll, link);
@@ -97,7 +97,7 @@ bool lease_poll_has_place(struct queue *queue, bool alone) {
     return find_place(queue, alone) != NULL;
 }
 
-/* ---- giving ---- */
+/* ---- granting ---- */
 
 static void add_message(struct lease_poll *poll, const struct attempt *attempt) {
     const struct envelope *envelope = &attempt->held->envelope;
@@ -111,8 +111,8 @@ static void add_message(struct lease_poll *poll, const struct attempt *attempt) 
     poll->queue->wanted--;
 }
 
-/* What the worker says of itself stands in the envelope with the lease, so that a failure without
- * those members, or no answer at all, is still attributed to the worker. */
+/* The worker's name and version are in the envelope with the lease, so that a failure without those
+ * members, or an expiry, is still attributed to the worker. */
 static void name_worker(struct attempt *attempt, const struct engine_lease *ask) {
     struct message *held = attempt->held;
     held->envelope.version = arena_dup(&held->arena, bytes_clip(ask->version, OUTCOME_TYPE_MAX));

@@ -9,7 +9,7 @@
 #include "engine/feature.h"
 
 enum {
-    OWN_HEADERS = 12, /* dlq-*, at most */
+    OWN_HEADERS = 12, /* most dlq-* headers of one letter */
     ERROR_MAX = 200,  /* bytes of dlq-error-msg */
 };
 
@@ -40,10 +40,10 @@ static void add_number(struct headers *headers, const char *name, long long numb
     add(headers, name, arena_dup(headers->arena, bytes_of(text)));
 }
 
-/* Where it came from, in the words of whichever broker that was. */
+/* The message's source coordinates, as each broker names them. */
 static const struct {
     const char *header;
-    const char *members[6]; /* of its coordinates; the first that is there */
+    const char *members[6]; /* names of a coordinate; the first that exists is used */
 } origins[] = {
     {"dlq-original-topic", {"topic", "queue", "list", "stream", "subject"}},
     {"dlq-original-partition", {"partition"}},
@@ -85,7 +85,7 @@ static void add_failure(struct headers *headers, const struct envelope *envelope
     add(headers, "dlq-message-id", envelope->id);
 }
 
-/* Its own come first. */
+/* The message's own headers come first. */
 static struct headers headers_of(struct attempt *attempt) {
     const struct envelope *envelope = &attempt->held->envelope;
     struct headers headers = {.arena = &attempt->held->arena};
@@ -101,7 +101,7 @@ static struct headers headers_of(struct attempt *attempt) {
 
 /* ---- publishing ---- */
 
-/* A Kafka record without a value is not one whose value is empty. */
+/* A Kafka record without a value (a tombstone) differs from one with an empty value. */
 static struct bytes body_of(const struct message *held) {
     return pointer_is_tombstone(held->envelope.source, held->body) ? BYTES_NONE : held->body;
 }

@@ -12,7 +12,8 @@ bool order_closes_key(const struct queue *queue, const struct envelope *letter) 
            letter->state == STATE_PENDING_REVIEW;
 }
 
-/* It was never attempted, so it has no failure of its own: it is filed where its head is. */
+/* The message was never attempted and has no failure of its own: it goes to the DLQ of its key's
+ * head. */
 static void follow(struct queue *queue, struct message *held, const struct envelope *head) {
     struct attempt *attempt = attempt_new(queue, held);
     struct envelope *envelope = &held->envelope;
@@ -20,7 +21,7 @@ static void follow(struct queue *queue, struct message *held, const struct envel
     snprintf(why, sizeof why, "its key waits for letter %.*s",
              BYTES_ARG(bytes_clip(head->letter_id, 64)));
     envelope->why = arena_dup(&held->arena, bytes_of(why));
-    envelope->blocked_by = BYTES_NONE; /* the store tells, while it is so */
+    envelope->blocked_by = BYTES_NONE; /* the store fills it in while the key is closed */
     envelope->category = arena_dup(&held->arena, head->category);
     envelope->reason = BYTES("blocked");
     envelope->instance = queue->engine->options.instance;
@@ -52,7 +53,7 @@ static void follow_all(struct queue *queue, struct message **held, size_t count)
     message_free(head);
 }
 
-/* All of one call are of one key. */
+/* All messages of one call have one key. */
 void order_feed(struct queue *queue) {
     struct store *store = queue->engine->store;
     struct message *held[AT_ONCE];

@@ -12,22 +12,23 @@
 #include "engine/feature.h"
 
 enum {
-    ORIGIN_HOLD_FIRST_MS = 100, /* after an origin that took nothing; doubles … */
+    ORIGIN_HOLD_FIRST_MS = 100, /* first backoff after an origin refused a letter; doubles … */
     ORIGIN_HOLD_LAST_MS = 5000, /* … up to this */
-    ORIGIN_LOOK_MS = 200,       /* before one that cannot go or come yet is looked at again */
-    ORIGIN_WHY_MAX = 255,       /* bytes, of … */
-    ORIGIN_WORDS_MAX = 1024,    /* … what a sink said, and our words before it */
+    /* Before a letter that cannot be sent or received yet is checked again. */
+    ORIGIN_LOOK_MS = 200,
+    ORIGIN_WHY_MAX = 255,    /* bytes of the reason … */
+    ORIGIN_WORDS_MAX = 1024, /* … and of a sink's text with our own before it */
 };
 
-/* ---- going ---- */
+/* ---- sending ---- */
 
-/* What a sink says for good; it may take at another time what it refuses with any other. */
+/* True if the sink will never take the letter; after any other status it may later. */
 static bool is_final(enum status status) {
     return status == STATUS_NOT_FOUND || status == STATUS_INVALID || status == STATUS_TOO_LARGE ||
            status == STATUS_CONFLICT || status == STATUS_NOT_YET;
 }
 
-/* Those that fail together hold up what follows once. */
+/* Several failures at the same time raise the backoff once. */
 static struct mono hold(struct queue *queue) {
     struct mono now = queue->engine->now.mono;
     if (now.ms >= queue->origin_hold.ms) {
@@ -39,7 +40,7 @@ static struct mono hold(struct queue *queue) {
     return queue->origin_hold;
 }
 
-/* It stays `replaying`, in the store, which gives it again. */
+/* The letter stays `replaying` in the store, which returns it when it is due. */
 static void wait_in_store(struct attempt *attempt) {
     struct queue *queue = attempt->queue;
     struct store *store = queue->engine->store;
@@ -50,7 +51,7 @@ static void wait_in_store(struct attempt *attempt) {
     queue_visit(queue);
 }
 
-/* It was not sent, and is where it was. */
+/* The letter was not sent, and goes back to its former state. */
 static void refuse(struct attempt *attempt, const char *words) {
     struct envelope *envelope = &attempt->held->envelope;
     struct buf why;
@@ -97,7 +98,8 @@ static void publish(struct attempt *attempt) {
     publish_once(attempt, sink, PUBLISH_ORIGIN, item, published);
 }
 
-/* A kill sends twice what is on its way: no more than the concurrency (SEMANTICS 12.2). */
+/* A crash publishes letters in flight twice: no more of them than the concurrency (SEMANTICS 12.2).
+ */
 void origin_send(struct queue *queue, struct message *held) {
     struct store *store = queue->engine->store;
     if (queue->going >= queue->rules.concurrency) {
@@ -112,7 +114,7 @@ void origin_send(struct queue *queue, struct message *held) {
 
 /* ---- coming back ---- */
 
-/* The letter that an attempt's message is, and the message as it came. */
+/* The letter that an attempt's message belongs to, and the message as received. */
 struct returning {
     struct message *letter;
     struct envelope came;
@@ -124,7 +126,7 @@ static void hand_back_soon(struct queue *queue, struct message *held) {
         queue->broker, held, (struct instant){now.wall, mono_after(now.mono, ORIGIN_LOOK_MS)});
 }
 
-/* A round begins, as with any replay; its number was counted when it was sent. */
+/* A round begins, as with any replay; its number was counted when the letter was sent. */
 static struct envelope next_round(const struct envelope *letter, const struct message *held,
                                   struct arena *arena, struct wall now) {
     struct envelope envelope = *letter;
@@ -135,11 +137,11 @@ static struct envelope next_round(const struct envelope *letter, const struct me
     envelope.crashes = 0;
     envelope.probes = 0;
     envelope.replayed_at = now;
-    envelope.closes_key = false; /* it was let through when it was sent */
+    envelope.closes_key = false; /* the key was opened when the letter was sent */
     return envelope;
 }
 
-/* Durable as that letter, then settled at its source; the store gives it when it is due. */
+/* Recorded as that letter, then acknowledged at its source; the store returns it when it is due. */
 static void take_up(struct queue *queue, struct message *held, struct message *letter) {
     struct attempt *attempt = attempt_new(queue, held);
     struct returning *returning = arena_alloc(&held->arena, sizeof *returning);
@@ -196,7 +198,7 @@ void origin_free(struct attempt *attempt) {
     attempt->returning = NULL;
 }
 
-/* ---- queues that are not ours ---- */
+/* ---- queues in no configuration ---- */
 
 static size_t receive_nothing(struct broker *broker, struct instant now, struct message **out,
                               size_t max) {
@@ -212,7 +214,7 @@ static const struct broker_vtable no_broker = {
     .kind = "none", .receive = receive_nothing, .settle = settle_nothing};
 struct broker origin_no_broker = {&no_broker};
 
-/* What else is due there waits until its queue is in the configuration again. */
+/* Other due messages wait until their queue is in the configuration again. */
 void origin_feed(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;

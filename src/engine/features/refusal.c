@@ -14,8 +14,8 @@
 #include "engine/feature.h"
 
 enum {
-    CANDIDATES_MAX = 4, /* messages that are looked at for one with another key */
-    SKIPPED_MAX = 64,   /* messages that are skipped in one turn, to find one that can be asked */
+    CANDIDATES_MAX = 4, /* messages that are examined for one with another key */
+    SKIPPED_MAX = 64,   /* messages that are skipped in one turn to find one that can be tried */
 };
 
 /* ---- the list of refused messages ---- */
@@ -44,8 +44,8 @@ static uint64_t remove_noted(struct queue *queue, size_t index) {
     return seq;
 }
 
-/* The first from `index` on of which a success is proof: the hand-over of that message began after
- * the refusal. refused_count: there is none. */
+/* The first from `index` on that a later success counts for, because that hand-over began after the
+ * refusal. refused_count: there is none. */
 static size_t find_proven(const struct queue *queue, size_t index) {
     while (index < queue->refused_count &&
            !opinion_proves(&queue->opinion, queue->refused[index].after))
@@ -57,7 +57,7 @@ static bool has_proven(const struct queue *queue) {
     return find_proven(queue, 0) < queue->refused_count;
 }
 
-/* NULL: there is none, or each has been buried, discarded or blocked by its key meanwhile. */
+/* NULL: there is none, or all have been buried, discarded or blocked by their key meanwhile. */
 static struct message *next_refused(struct queue *queue, bool proven) {
     struct store *store = queue->engine->store;
     size_t index = proven ? find_proven(queue, 0) : 0;
@@ -89,7 +89,7 @@ void refusal_settled(const struct attempt *attempt) {
              attempt->refused_after ? attempt->refused_after : attempt->queue->opinion.refused_at);
 }
 
-/* ---- what a hand-over says ---- */
+/* ---- outcomes of hand-overs ---- */
 
 void refusal_forget(const struct attempt *attempt) {
     if (attempt->queue->asked == attempt)
@@ -203,7 +203,7 @@ void refusal_put(const struct queue *queue, struct json_out *json) {
     json_close(json, ']');
 }
 
-/* With a wall clock that went back a death has just happened. */
+/* If the wall clock was set back, the death counts as having just happened. */
 static void load_death(struct queue *queue, struct json death) {
     struct instant now = queue->engine->now;
     struct json value;
@@ -226,7 +226,7 @@ void refusal_load(struct queue *queue, struct json facts) {
 
 /* ---- handing over ---- */
 
-/* Slots that our own slow calls fill are no reason to halt; workers that do not come are. */
+/* Slots in use by our own slow calls do not halt the queue; workers that do not fetch do. */
 static bool has_place(struct queue *queue) {
     if (queue->running >= queue->rules.concurrency)
         refusal_hold(queue);
@@ -238,8 +238,8 @@ static bool has_other_key(const struct queue *queue, const struct message *held)
            !bytes_eq(held->envelope.key, queue->refused_key);
 }
 
-/* From the far end of what waits: a message near the refused one may be like it. Those that are not
- * chosen go back in the order in which they waited. */
+/* Taken from the far end of the waiting messages: a message near the refused one may be like it.
+ * Messages that are not chosen go back in their former order. */
 static struct message *take_far(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
@@ -257,7 +257,7 @@ static struct message *take_far(struct queue *queue) {
     return got > 0 ? held[chosen] : NULL;
 }
 
-/* One that may be handed over now; replaying letters only where nothing else waits. */
+/* A message that may be handed over now; replaying letters only if nothing else waits. */
 static struct message *next_other(struct queue *queue) {
     struct engine *engine = queue->engine;
     struct store *store = engine->store;
@@ -286,7 +286,7 @@ static void ask(struct queue *queue) {
     queue_visit(queue);
 }
 
-/* What was refused first is durable first. */
+/* The refused message's commit must be durable first. */
 static void confirm(struct queue *queue) {
     if (!has_place(queue))
         return;
@@ -339,9 +339,9 @@ void refusal_feed_proven(struct queue *queue) {
         feed_alone(queue, held, true);
 }
 
-/* ---- where there is no other message ---- */
+/* ---- without another message ---- */
 
-/* A message that waits for its retry is one: if it succeeds, refused ones are confirmed. */
+/* A message that waits for its retry counts: if it succeeds, refused messages are confirmed. */
 static bool another_waits(struct queue *queue) {
     struct store *store = queue->engine->store;
     struct mono ready = store->vtable->next_ready(store, queue->number, TAKE_READY);
@@ -349,7 +349,7 @@ static bool another_waits(struct queue *queue) {
            store->vtable->next_ready(store, queue->number, TAKE_DUE).ms != MONO_NEVER.ms;
 }
 
-/* A broker may have one on its way. */
+/* A broker may be about to deliver a message. */
 static struct mono quiet_from(const struct queue *queue) {
     return mono_after(queue->idle_since, source_is_server(queue) ? OPINION_RECEIVE_MS : 0);
 }
@@ -368,7 +368,7 @@ void refusal_feed_last(struct queue *queue) {
         feed_alone(queue, held, false);
 }
 
-/* Nothing else is there to probe with: a round that waits for more messages would never end. */
+/* No other message is there to probe with: a round that waits for more messages would never end. */
 void refusal_probe(struct queue *queue) {
     bool proven = has_proven(queue);
     if (queue->asked || queue->opinion.stage == OPINION_ASKING || !has_place(queue) ||
@@ -379,7 +379,7 @@ void refusal_probe(struct queue *queue) {
         feed_alone(queue, held, proven);
 }
 
-/* ---- when to look again ---- */
+/* ---- the next wake-up ---- */
 
 static struct mono later(struct mono at, struct mono now) {
     return at.ms > now.ms ? at : MONO_NEVER;
@@ -409,7 +409,7 @@ static void freed(struct attempt *attempt) {
 }
 
 static void resumed(struct queue *queue) {
-    if (queue->state != QUEUE_RUNNING) /* a check that is under way goes on */
+    if (queue->state != QUEUE_RUNNING) /* a check in progress goes on */
         refusal_resume(queue);
 }
 

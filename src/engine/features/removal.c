@@ -10,7 +10,7 @@
 #include "engine/features/tracing.h"
 #include "engine/feature.h"
 
-/* A request some of whose messages are not durable yet. */
+/* A request with messages whose change is not durable yet. */
 struct removing {
     struct engine_request *request;
     size_t pending;
@@ -54,7 +54,7 @@ void removal_drop(struct attempt *attempt) {
     attempt->removing = NULL;
 }
 
-/* The audit's text is the asker's: the commit that is made later has a copy. */
+/* The audit's text belongs to the request: a commit that is made later needs a copy. */
 static const struct store_keep *copy_audit(struct attempt *attempt) {
     struct arena *arena = &attempt->held->arena;
     struct store_keep *copy = arena_alloc(arena, sizeof *copy);
@@ -83,14 +83,14 @@ static void refuse(struct removing *all, struct engine_removal *removal, enum st
 
 /* ---- one message ---- */
 
-/* What waits for room in a full DLQ has its DLQ already. */
+/* A message that waits for room in a full DLQ has its DLQ already. */
 static struct bytes dlq_of(const struct queue *queue, const struct envelope *envelope) {
     return envelope_awaits_room(envelope) && queue_dlq(queue, envelope->dlq)
                ? envelope->dlq
                : policy_dlq(queue->rules.policy, envelope->category);
 }
 
-/* What never failed has neither category nor reason. */
+/* A message that never failed has neither category nor reason. */
 static void make_letter(struct removing *all, struct attempt *attempt,
                         struct engine_removal *removal) {
     struct queue *queue = attempt->queue;
@@ -221,7 +221,8 @@ static void open_one(struct removing *all, struct queue *queue, struct engine_re
 void removal_open(struct queue *queue, struct engine_request *request) {
     struct removing *all = memory_new(sizeof *all);
     all->request = request;
-    all->pending = request->removal_count + 1; /* ours, so that it is answered once */
+    /* One for this function, so that the request is answered only once. */
+    all->pending = request->removal_count + 1;
     for (size_t i = 0; i < request->removal_count; i++)
         open_one(all, queue, &request->removal[i]);
     leave(all);

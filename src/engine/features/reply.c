@@ -7,10 +7,10 @@
 #include "engine/publish.h"
 #include "engine/feature.h"
 
-/* \u0001 is six bytes for one; what is around is small. */
+/* \u0001 takes six bytes for one; the members around are small. */
 enum { RESULT_MAX = 8 * OUTCOME_ANSWER_MAX };
 
-/* The work was done, but half an answer is none: people must see it. */
+/* The work was done, but a truncated answer is useless: the message becomes a letter. */
 static void refuse(struct attempt *attempt, struct bytes why) {
     attempt->outcome.ending = ENDING_FAILED;
     attempt->outcome.kind = KIND_ANSWER;
@@ -69,7 +69,7 @@ void reply_keep(struct attempt *attempt) {
 
 /* ---- published to a sink ---- */
 
-/* The drain is over: it is handed back, and runs again in our next life. */
+/* The drain is over: the message is given back, and runs again after the restart. */
 static void interrupt(struct attempt *attempt) {
     attempt->outcome = (struct outcome){.ending = ENDING_INTERRUPTED,
                                         .retry_after_ms = -1,

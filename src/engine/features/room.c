@@ -96,8 +96,8 @@ static uint64_t letters_of(const struct queue *queue, struct bytes dlq, const st
     return count;
 }
 
-/* Letters for this DLQ whose commit is under way, of all queues that share it. Some of them may be
- * in its depth already: then there seems to be less room than there is, until they are settled. */
+/* Letters for this DLQ whose commit is in progress, of all queues that share it. Some of them may
+ * already be in its depth: then the room seems smaller than it is, until they are settled. */
 static uint64_t letters_arriving(const struct engine *engine, struct bytes dlq,
                                  const struct attempt *but) {
     uint64_t count = 0;
@@ -107,13 +107,13 @@ static uint64_t letters_arriving(const struct engine *engine, struct bytes dlq,
     return count;
 }
 
-/* `but` is not counted among those on their way. */
+/* `but` is not counted among the letters in progress. */
 static uint64_t room_in(const struct engine *engine, const struct engine_dlq *dlq,
                         const struct attempt *but) {
-    if (!blocks(dlq)) /* it spills, or is in no configuration any more */
+    if (!blocks(dlq)) /* it spills, or is no longer in the configuration */
         return UINT64_MAX;
     uint64_t depth = depth_of(engine, dlq);
-    if (depth + engine->settling < dlq->cap) /* whatever is on its way fits */
+    if (depth + engine->settling < dlq->cap) /* fits whatever the commits in progress add */
         return dlq->cap - depth - engine->settling;
     return cap_left(depth, letters_arriving(engine, dlq->name, but), dlq->cap,
                     is_full(engine, dlq));
@@ -136,7 +136,7 @@ static void put_why(struct buf *out, struct bytes dlq) {
     buf_printf(out, "dlq %.*s is full", BYTES_ARG(dlq));
 }
 
-/* The why that its letter has: of a poisonous message, for example, its delivery count. */
+/* The reason for its letter: for a poison message, for example, its delivery count. */
 static struct bytes own_why(struct bytes why, struct bytes dlq) {
     char memory[WHY_MAX];
     struct buf prefix;
@@ -159,11 +159,11 @@ static void await(struct attempt *attempt) {
     if (own.len > 0)
         buf_printf(&why, "; %.*s", BYTES_ARG(bytes_clip(own, WHY_MAX / 2)));
     envelope->why = arena_dup(&attempt->held->arena, buf_view(&why));
-    lifecycle_defer_death(envelope); /* lifecycle_die has left it without a time */
+    lifecycle_defer_death(envelope); /* lifecycle_die has cleared its due time */
     queue_visit(attempt->queue);
 }
 
-/* A report is not ours to keep: it stays the reporter's. */
+/* A report that cannot be stored is refused: the reporter keeps the message. */
 static void refuse_report(struct attempt *attempt) {
     struct err err;
     err_set(&err, STATUS_BUSY,
@@ -187,7 +187,7 @@ static bool in_commit(struct attempt *attempt) {
 
 /* ---- becoming letters ---- */
 
-/* It died when it was judged. */
+/* The time of death is that of the judgement. */
 static void become_letter(struct queue *queue, struct message *held) {
     struct attempt *attempt = attempt_new(queue, held);
     struct envelope *envelope = &held->envelope;
@@ -250,7 +250,7 @@ void room_recover(struct queue *queue) {
     arena_free(&arena);
 }
 
-/* ---- what it stops, and what people see ---- */
+/* ---- effects on receiving, and the view ---- */
 
 bool room_stops_receiving(const struct queue *queue) {
     return cap_stops_receiving(queue->awaiting_room, queue->rules.concurrency);

@@ -4,7 +4,7 @@
 
 enum {
     SPILL_LINE_MAX = 128 << 20,
-    SPILL_NEAR = 16 * QUEUE_SETTLING_MAX, /* places that commits under way could take */
+    SPILL_NEAR = 16 * QUEUE_SETTLING_MAX, /* room that commits in progress could take */
 };
 
 static struct attempt *attempt_at(const struct list *node) {
@@ -16,14 +16,14 @@ static const struct engine_dlq *spilling_dlq(const struct attempt *attempt) {
     const struct envelope *envelope = &attempt->held->envelope;
     if (envelope->state != STATE_PENDING_REVIEW || envelope->replays > 0 ||
         attempt->purpose == PURPOSE_LATE_LETTER ||
-        attempt_compensates(attempt) || /* it is there already */
-        envelope->closes_key)           /* its key waits for it here */
+        attempt_compensates(attempt) || /* the letter is in the DLQ already */
+        envelope->closes_key)           /* its key waits for it in the store */
         return NULL;
     const struct engine_dlq *dlq = queue_dlq(attempt->queue, envelope->dlq);
     return dlq && dlq->on_full == ON_FULL_SPILL ? dlq : NULL;
 }
 
-/* Of these attempts, up to `end`, the letters that take a place in the DLQ. */
+/* The number of these attempts, up to `end`, whose letters need room in the DLQ. */
 static uint64_t count_letters(const struct list *attempts, const struct list *end,
                               struct bytes dlq) {
     uint64_t count = 0;
@@ -45,8 +45,9 @@ static uint64_t letters_under_way(struct engine *engine, struct bytes dlq) {
     return count;
 }
 
-/* Whether a letter fits, is spilled, or cannot be told: a commit under way may be in the depth
- * already or not. Then it waits for that commit's answer, so that the cap is kept exactly. */
+/* Whether a letter fits, is spilled, or is undecided, because a commit in progress may or may not
+ * be in the depth already. An undecided letter waits for that commit, so that the cap is kept
+ * exactly. */
 static enum spill_stage choose(const struct attempt *attempt, const struct engine_dlq *dlq) {
     struct engine *engine = attempt->queue->engine;
     uint64_t depth = engine->store->vtable->dlq_depth(engine->store, dlq->name);
@@ -73,7 +74,7 @@ static enum status append(struct attempt *attempt, const struct engine_dlq *dlq,
     enum status status = spill->vtable->append(spill, dlq->archive, dlq->name, engine->now.wall,
                                                buf_view(&line), err);
     buf_free(&line);
-    if (dropped && !attempt->removing) /* whoever removed it is shown its body */
+    if (dropped && !attempt->removing) /* a removal returns the body to its request */
         body_room_drop(attempt);
     return status;
 }
@@ -93,8 +94,8 @@ static enum status sync_chosen(struct engine *engine, struct err *err) {
     return STATUS_OK;
 }
 
-/* What was chosen in an earlier turn, and not made safe, is chosen anew: its DLQ may have room by
- * now, or spill no longer. */
+/* Attempts that were chosen in an earlier turn and not written are chosen anew: the DLQ may have
+ * room by now, or spill no longer. */
 enum status spilling_decided(struct engine *engine, struct err *err) {
     enum status status = STATUS_OK;
     bool any = false;

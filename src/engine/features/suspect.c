@@ -7,15 +7,15 @@
 #include "engine/features/tracing.h"
 #include "engine/feature.h"
 
-/* A suspect that waits for its turn, in the engine's hands. */
+/* A suspect that waits for its turn. */
 struct parked {
     struct list link;
     struct queue *queue;
     struct message *held;
 };
 
-/* What the attempt log says about the attempt that is now due. An older one has been judged since.
- */
+/* The attempt log's entry for the attempt that is now due. An entry of an older attempt is ignored,
+ * since that one has been judged. */
 static const struct attempt_log_entry *entry_of(struct attempt_log *attempt_log,
                                                 const struct message *held) {
     struct attempt_log_entry old;
@@ -27,7 +27,7 @@ static const struct attempt_log_entry *entry_of(struct attempt_log *attempt_log,
     return NULL;
 }
 
-/* Judged without a call: the call was made, and did not come back. Its slot is cleared when the
+/* Judged without a call, because the call crashed the process. Its slot is cleared when the
  * judgement is durable. */
 static void blame(struct queue *queue, struct message *held) {
     struct engine *engine = queue->engine;
@@ -78,7 +78,7 @@ bool suspect_admit(struct queue *queue, struct message *held) {
     return false;
 }
 
-/* Who was never blamed goes first: most likely it is cleared, and out of the way. */
+/* A suspect that was never blamed goes first: it is most likely innocent and soon cleared. */
 static struct parked *least_blamed(struct queue *queue) {
     struct parked *least = NULL;
     LIST_EACH(node, &queue->engine->parked) {
@@ -130,7 +130,7 @@ static void ended(struct attempt *attempt, const struct decision *decision) {
     }
 }
 
-/* Their slots stay as they are: the next life finds its suspects there. */
+/* The slots stay used: after the restart the suspects are found there. */
 static void drop_all(struct engine *engine) {
     while (!list_empty(&engine->parked))
         message_free(unpark(CONTAINER_OF(engine->parked.next, struct parked, link)));
@@ -138,7 +138,7 @@ static void drop_all(struct engine *engine) {
 
 /* ---- the feature ---- */
 
-/* A lease is noted in the store, not in the attempt log. */
+/* A lease is recorded in the store, not in the attempt log. */
 static void prepare(struct attempt *attempt) {
     if (!queue_leases(attempt->queue))
         attempt->slot = note(attempt);

@@ -18,7 +18,7 @@ static struct bytes header_of(const struct envelope *envelope, struct bytes name
 #define TRACEPARENT BYTES("traceparent")
 #define TRACESTATE  BYTES("tracestate")
 
-/* As OpenTelemetry's samplers by ratio do, so that all of them choose the same traces. */
+/* Like OpenTelemetry's ratio samplers, so that all of them sample the same traces. */
 static bool is_chosen(const struct spans *spans, const unsigned char trace_id[TRACE_ID_SIZE]) {
     enum { PERMILLE = 1000 };
     uint64_t number = 0;
@@ -33,7 +33,7 @@ static void find_place(struct attempt *attempt, struct tracing *tracing) {
     struct engine *engine = attempt->queue->engine;
     tracing->compensates = envelope->compensating > 0;
     tracing->begins = tracing->compensates || envelope->replays > 0;
-    if (tracing->compensates) { /* nothing later is told of it */
+    if (tracing->compensates) { /* no later span refers to it */
         tracing_random_span(engine, tracing->own.trace_id);
         tracing_random_span(engine, tracing->own.trace_id + SPAN_ID_SIZE);
         return;
@@ -88,7 +88,8 @@ static void make_headers(struct attempt *attempt) {
     tracing->header_count = count;
 }
 
-/* A lease outlives us, and so does its span's name; its secret cannot be told from that. */
+/* A lease survives a restart, and so must its span's id; the lease's secret cannot be derived from
+ * the id. */
 void tracing_begin(struct attempt *attempt) {
     struct engine *engine = attempt->queue->engine;
     const struct envelope *envelope = &attempt->held->envelope;
@@ -113,7 +114,7 @@ void tracing_headers(const struct attempt *attempt, const struct rule_header **h
     *count = ours ? attempt->tracing->header_count : envelope->header_count;
 }
 
-/* ---- what is told ---- */
+/* ---- recording ---- */
 
 void tracing_judged(struct attempt *attempt, enum attempt_result result) {
     if (!attempt->queue->engine->options.spans)
@@ -126,7 +127,7 @@ void tracing_judged(struct attempt *attempt, enum attempt_result result) {
         tracing_span_process(attempt);
 }
 
-/* It has left our hands for good, until its retry, or until people look at it. */
+/* The attempt is over: for good, until its retry, or until a person acts on the letter. */
 static bool is_settled(enum attempt_result result) {
     return result == RESULT_OK || result == RESULT_RETRY || result == RESULT_DLQ ||
            result == RESULT_DISCARD || result == RESULT_DUPLICATE;

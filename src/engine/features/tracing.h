@@ -1,4 +1,4 @@
-/* tracing: where a message belongs in a trace, and what of its life becomes a span.
+/* tracing: the trace that a message belongs to, and the spans that are recorded of it.
  *
  *   the producer's span ─┬─ process (attempt 1) ── settle (retry)
  *                        └─ process (attempt 2) ── settle (dlq) ◀─┐
@@ -6,27 +6,28 @@
  *   replay ── process (attempt 1) ── settle (ok)                  │
  *      └──────────────────────────────────────────────────────────┘
  *
- * The first round goes on with the trace that the message's traceparent names, or begins one. A
- * replay begins a trace of its own, with links to where the message came from and to where the
- * round before ended: what happens days later is no part of the old trace. Each attempt at a
- * compensation does the same. Nothing is stored for any of it: ids that a later attempt, or a later
- * life of ours, needs again are derived from the message's.
+ * The first round continues the trace that the message's traceparent names, or begins one. A replay
+ * begins a new trace, with links to the message's origin and to the end of the round before,
+ * because events days later do not belong into the old trace. Each attempt at a compensation does
+ * the same. No ids are stored: ids that are needed again by a later attempt, or after a restart,
+ * are derived from the message's id.
  *
- * While nobody traces (engine_options.spans is NULL) each of these looks at one pointer. */
+ * While tracing is off (engine_options.spans is NULL) each of these functions checks one pointer.
+ */
 #ifndef ENGINE_TRACING_H
 #define ENGINE_TRACING_H
 
 #include "base/log.h"
 #include "engine/state.h"
 
-/* Of one attempt, in its message's arena. */
+/* The trace of one attempt, in its message's arena. */
 struct tracing {
     struct traceparent own;             /* the trace, this attempt's span, the flags */
-    unsigned char parent[SPAN_ID_SIZE]; /* what the attempt's span is below; zeroes: nothing */
-    struct traceparent origin;          /* that came with the message … */
+    unsigned char parent[SPAN_ID_SIZE]; /* the parent of the attempt's span; zeroes: none */
+    struct traceparent origin;          /* the traceparent that came with the message … */
     struct bytes origin_state;          /* … its tracestate … */
-    bool came;                          /* … if it came with one */
-    bool begins;                        /* another trace than the one it came with */
+    bool came;                          /* … if the message had one */
+    bool begins;                        /* the attempt begins a new trace */
     bool attempted;                     /* `own` is a span of ours */
     bool compensates;
     uint32_t attempt;
@@ -37,27 +38,27 @@ struct tracing {
     size_t header_count;
 };
 
-/* It is handed over; a worker's message after it got its lease. */
+/* The message is handed over; for a leased message, after its lease is granted. */
 void tracing_begin(struct attempt *attempt);
-/* Its headers as its handler is to see them: our span stands in place of the one that came. */
+/* The headers for the handler: our span replaces the one that came with the message. */
 void tracing_headers(const struct attempt *attempt, const struct rule_header **headers,
                      size_t *count);
-/* What is to become of it stands in its envelope. */
+/* The decision is in the envelope. */
 void tracing_judged(struct attempt *attempt, enum attempt_result result);
-/* And is durable. */
+/* The decision is durable. */
 void tracing_settled(struct attempt *attempt);
 
-/* The span that ended a round of a letter, and the one that a replay is. */
+/* The id of the span that ended a round of a letter, and of a replay's span. */
 void tracing_end_of_round(const struct attempt *attempt, uint32_t round, struct traceparent *out);
 void tracing_replay_span(const struct envelope *envelope, unsigned char out[SPAN_ID_SIZE]);
-/* The same for the same words, after a restart too. */
+/* The same input gives the same id, also after a restart. */
 void tracing_derive(unsigned char *out, size_t size, const char *what, struct bytes id,
                     int64_t number);
 void tracing_trace_of_round(const struct attempt *attempt, uint32_t round,
                             unsigned char out[TRACE_ID_SIZE]);
 void tracing_random_span(struct engine *engine, unsigned char out[SPAN_ID_SIZE]);
 
-/* For a line of the log, whether anybody traces or not; borrows from the attempt. */
+/* For a log line, whether tracing is on or off; borrows from the attempt. */
 struct log_about attempt_about(const struct attempt *attempt);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "engine/features/tracing.h"
 
-/* The same for the same words, in every life of ours. */
 void tracing_derive(unsigned char *out, size_t size, const char *what, struct bytes id,
                     int64_t number) {
     unsigned char hash[crypto_generichash_BYTES];

@@ -10,7 +10,7 @@ enum {
     NAME_SIZE = 512,
     NUMBER_SIZE = 24,
     SPAN_TEXT_MAX = 512,    /* bytes of an attribute */
-    SPAN_TROUBLE_MAX = 256, /* bytes of a failure's words */
+    SPAN_TROUBLE_MAX = 256, /* bytes of a failure's text */
 };
 
 /* A span being filled in, with room for texts of its own. */
@@ -56,7 +56,7 @@ static void put_coordinate(struct span_draft *draft, const struct broker_coordin
         put_number(draft, coordinate->attribute, (int64_t)value);
 }
 
-/* Of a broker, what it calls the place; else the queue is the place. */
+/* For a broker, its name for the source; otherwise the queue is the source. */
 static void put_source(struct span_draft *draft) {
     struct arena *arena = &draft->attempt->held->arena;
     const struct envelope *envelope = &draft->attempt->held->envelope;
@@ -86,7 +86,7 @@ static void put_message(struct span_draft *draft) {
     put_text(draft, "impound.queue", draft->attempt->queue->name);
 }
 
-/* What became of it: as in the history, the metrics, and the letter. */
+/* The result, with the names that the history, the metrics and the letter use. */
 static void put_verdict(struct span_draft *draft) {
     const struct attempt *attempt = draft->attempt;
     const struct envelope *envelope = &attempt->held->envelope;
@@ -104,7 +104,7 @@ static void put_verdict(struct span_draft *draft) {
     put_text(draft, "impound.dlq", envelope->dlq);
 }
 
-/* error.type has few values: what the handler called it, else the status, else the kind. */
+/* error.type has few values: the handler's error type, else the status, else the kind. */
 static void put_failure(struct span_draft *draft) {
     const struct outcome *outcome = &draft->attempt->outcome;
     if (outcome->status)
@@ -143,14 +143,14 @@ static void begin(struct span_draft *draft, const struct attempt *attempt, const
     put_message(draft);
 }
 
-/* The wall clock may jump: how long it took is told by the other one. */
+/* The duration is measured by the monotonic clock, since the wall clock may jump. */
 static void lasts(struct span_draft *draft, struct instant from) {
     struct mono now = draft->attempt->queue->engine->now.mono;
     draft->span.from = from.wall;
     draft->span.to.ms = from.wall.ms + (now.ms - from.mono.ms);
 }
 
-/* To where the message came from, and to where the round before ended. */
+/* Links to the message's origin, and to the end of the round before. */
 static void link_back(struct span_draft *draft, uint32_t round_before) {
     const struct tracing *tracing = draft->attempt->tracing;
     struct span *span = &draft->span;
@@ -188,7 +188,7 @@ void tracing_span_process(const struct attempt *attempt) {
     record(&draft);
 }
 
-/* A letter's end has a name that its replay can link to. */
+/* The span that makes a letter has a derived id, so that its replay can link to it. */
 static void name_settle(struct span_draft *draft) {
     const struct attempt *attempt = draft->attempt;
     struct traceparent end;
@@ -207,7 +207,7 @@ void tracing_span_settle(const struct attempt *attempt) {
     if (!is_recorded(attempt))
         return;
     begin(&draft, attempt, "settle", "settle", SPAN_CLIENT);
-    /* The attempt's span; without one, what that would have been below. */
+    /* The parent is the attempt's span, or, without one, the parent that it would have had. */
     memcpy(draft.span.parent, tracing->own.span_id, SPAN_ID_SIZE);
     name_settle(&draft);
     lasts(&draft, tracing->judged_at);
