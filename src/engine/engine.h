@@ -120,9 +120,8 @@ struct engine_options {
     uint64_t seed;                /* for jitter and ids */
     const char *attempt_log_path; /* the attempt log's file; NULL: none (simulation) */
     struct bytes instance;
-    void (*event)(
-        void *arg,
-        const struct engine_event *event); /* called on the engine's thread; may be NULL */
+    /* Called on the engine's thread; may be NULL. */
+    void (*event)(void *arg, const struct engine_event *event);
     void *event_arg;
     /* The sink for a letter that goes back to its origin; returns NULL if there is none. Called on
      * the engine's thread; MUST NOT block. May be NULL. */

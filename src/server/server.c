@@ -15,14 +15,14 @@
 #include "server/server_state.h"
 
 enum {
-    SERVER_CONNECTIONS_MAX = 8192, /* more wait in the listen backlog */
-    SERVER_IDLE_MS = 30 * 1000,    /* a connection on which nothing moves is closed */
-    SERVER_LATER_S = 1,            /* libmicrohttpd waits so much longer than loop.h */
-    /* Of a connection, for its head and what is noted of it. Twice REQUEST_HEAD_MAX, so that the
-     * limits of request.h are met first; a head that does not fit libmicrohttpd refuses by itself.
-     */
+    SERVER_CONNECTIONS_MAX = 8192, /* further clients wait in the listen backlog */
+    SERVER_IDLE_MS = 30 * 1000,    /* an idle connection is closed after this time */
+    SERVER_LATER_S = 1,            /* libmicrohttpd's timeout exceeds the one of loop.h by this */
+    /* Memory of a connection for its head and libmicrohttpd's records of it. Twice
+     * REQUEST_HEAD_MAX, so that the limits of request.h apply first; libmicrohttpd itself refuses a
+     * head that does not fit. */
     SERVER_HEAD_MEMORY = 2 * REQUEST_HEAD_MAX,
-    SERVER_STOP_GRACE_S = 5, /* for answers that are on their way when we stop */
+    SERVER_STOP_GRACE_S = 5, /* for answers that are being sent when the server stops */
 };
 
 __attribute__((format(printf, 2, 0))) static void log_mhd(void *arg, const char *format,
@@ -33,8 +33,7 @@ __attribute__((format(printf, 2, 0))) static void log_mhd(void *arg, const char 
     log_debug("http: %s", text);
 }
 
-/* The listener keeps to the limit of connections; libmicrohttpd is given one that it never meets.
- */
+/* The listener enforces the limit of connections; libmicrohttpd's own limit is never reached. */
 static struct MHD_Daemon *start_daemon(void *arg, struct loop *loop) {
     struct server *server = arg;
     return MHD_start_daemon(
@@ -137,8 +136,8 @@ void server_publish(struct server *server, const struct engine_event *event) {
     events_publish(server->events, event->type, event->json);
 }
 
-/* Gives what is under way a while to finish; then waits for what is suspended, however long that
- * takes, for its answer is certain to come and stopping before it is not allowed. */
+/* Gives requests in progress some time to finish; then waits for suspended requests without a
+ * limit, because each of them is certain to be answered and the loops must not stop before. */
 static void wait_for_requests(struct server *server) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);

@@ -25,15 +25,14 @@ struct server_options {
     const char *host;
     uint16_t port; /* 0: any free one */
     uint64_t max_body;
-    struct body_memory *memory; /* of bodies of requests and answers; NULL: no limit */
-    int64_t idle_ms; /* a head that takes longer, a connection on which nothing moves for so long,
-                        is at its end; 0: 30 s */
+    struct body_memory *memory; /* limits the bodies of requests and answers; NULL: no limit */
+    int64_t idle_ms; /* time limit for a request's head and for an idle connection; 0: 30 s */
     struct engine *engine;
     struct store *store;
     struct clock *clock;
     struct jq *jq;
     struct triage *triage;
-    struct bytes base_dir; /* what relative archives are relative to */
+    struct bytes base_dir; /* relative paths of archives start here */
     struct replays *replays;
     struct triage_rules *rules;
     struct alerts *alerts;
@@ -41,8 +40,8 @@ struct server_options {
     struct adopt *adopt; /* NULL: nothing is adopted */
     struct live_config config;
     struct bytes version;
-    bool payloads_hidden; /* the dashboard shows bodies only when it is asked to */
-    uint64_t seed;        /* of message ids */
+    bool payloads_hidden; /* the dashboard shows bodies only on demand */
+    uint64_t seed;        /* for message ids */
 };
 
 /* Listening when it returns OK. BUSY: the address is in use. */
@@ -51,7 +50,7 @@ enum status server_start(const struct server_options *options, struct server **o
 uint16_t server_port(const struct server *server);
 /* Sends an engine's event to all clients of /v1/events; from any thread. */
 void server_publish(struct server *server, const struct engine_event *event);
-/* Accepts nothing more, answers what is under way, closes. */
+/* Accepts no more connections, answers the requests in progress, closes. */
 void server_stop(struct server *server);
 
 #endif

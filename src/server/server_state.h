@@ -20,7 +20,7 @@
 struct loop;
 struct listener;
 
-enum { SERVER_THREADS = 2 }; /* that run libmicrohttpd */
+enum { SERVER_THREADS = 2 }; /* threads that run libmicrohttpd */
 
 struct server {
     struct server_options options;
@@ -34,14 +34,14 @@ struct server {
     struct queue_index *queues;
     struct metrics_reasons *reasons;
 
-    pthread_mutex_t mutex; /* guards what follows */
+    pthread_mutex_t mutex; /* guards the members below */
     pthread_cond_t fewer;  /* active or suspended went down */
     size_t active, suspended;
     bool stopping, closing;
     struct rng rng;
 
-    atomic_size_t connections; /* that libmicrohttpd has */
-    atomic_bool trying;        /* a commit of store_probe.c is under way */
+    atomic_size_t connections; /* open connections in libmicrohttpd */
+    atomic_bool trying;        /* a commit of store_probe.c is in progress */
 };
 
 #endif

@@ -1,8 +1,8 @@
 /* Letters out of the store and back: exports, imports, archives.
  *
  * POST /v1/exports: letters as NDJSON, plain or as zstd, in the answer or in a folder. An answer is
- * written to a file without a name first, so that memory does not grow with it and trouble half-way
- * is a problem document instead of half an answer. */
+ * written to an unnamed temporary file first, so that memory does not grow with it and an error
+ * half-way gives a problem document instead of a truncated answer. */
 #include "server/api/call.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ enum { TO_MAX = 4096 };
 struct export_order {
     struct selection_json choice;
     struct selection selection;
-    struct bytes to; /* empty: the answer */
+    struct bytes to; /* empty: into the answer */
     bool compress;
 };
 
@@ -60,8 +60,8 @@ static enum status read_order(struct request *request, struct json object,
         member_read(members, sizeof members / sizeof *members, object, order, &request->arena, err);
     if (status != STATUS_OK)
         return status;
-    /* An export changes nothing, so without a filter it means every letter, as on the command line.
-     */
+    /* An export changes nothing, so without a filter it selects every letter, as on the command
+     * line. */
     if (!order->selection.filtered && order->selection.id_count == 0)
         order->selection.all = true;
     return selection_finish(&order->selection, err);
@@ -190,7 +190,7 @@ void call_exports(struct request *request) {
         export_answer(request, &order);
 }
 
-/* ---- POST /v1/imports: letters from NDJSON or zstd of it ---- */
+/* ---- POST /v1/imports: letters from NDJSON, plain or zstd ---- */
 
 static void put_list(struct json_out *json, const char *key, const struct buf *list) {
     json_key(json, key);
@@ -227,7 +227,7 @@ void call_imports(struct request *request) {
     import_result_free(&result);
 }
 
-/* ---- GET /v1/archives: what the archives of the DLQs hold, from their manifests ---- */
+/* ---- GET /v1/archives: the contents of the DLQs' archives, from their manifests ---- */
 
 static enum status put_dlq(struct request *request, struct bytes name, struct json_out *json,
                            struct err *err) {

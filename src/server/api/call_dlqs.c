@@ -1,5 +1,5 @@
-/* /v1/dlqs: how the DLQs are, and their triage rules set going again. Configured DLQs are there
- * even when nothing ever died. */
+/* /v1/dlqs: the state of the DLQs, and resuming their triage rules. Configured DLQs are listed even
+ * if no message ever died. */
 #include "server/api/call.h"
 #include "server/api/name_check.h"
 
@@ -81,7 +81,7 @@ void call_dlqs_resume(struct request *request) {
         request_problem(request, status, "%s", err.text);
 }
 
-/* ---- GET /v1/adoptions: how the adoption of other systems' dead letters goes ---- */
+/* ---- GET /v1/adoptions: progress of the adoption of other systems' dead letters ---- */
 
 void call_adoptions(struct request *request) {
     struct json_out json = json_out(&request->out);

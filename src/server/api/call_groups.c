@@ -72,7 +72,7 @@ void call_groups_show(struct request *request) {
 
 /* ---- changing ---- */
 
-/* null takes it away, as an empty text does. */
+/* null removes the text, as an empty text does. */
 static enum status set_text(struct json value, size_t most, struct arena *arena, struct bytes *out,
                             struct err *err) {
     *out = BYTES("");

@@ -1,5 +1,5 @@
-/* Workers fetch messages and answer for them. Answered by the engine: a request for messages when
- * there are some or its time is over, an answer when what it changed is durable. */
+/* Workers fetch messages and acknowledge or fail them. The engine answers: a request for messages
+ * when there are some or its wait is over, an acknowledgement when its change is durable. */
 #include "server/api/call.h"
 #include "server/api/name_check.h"
 
@@ -33,7 +33,7 @@ static void put_message(struct json_out *json, const struct engine_leased *lease
     json_close(json, '}');
 }
 
-/* From the engine's thread. */
+/* Runs on the engine's thread. */
 static void fetched(struct engine_request *asked, enum status status) {
     struct request *request = asked->arg;
     if (status == STATUS_NOT_FOUND) {
@@ -100,7 +100,7 @@ static void put_release(struct json_out *json, const struct request *request,
 static void released(struct engine_request *asked, enum status status) {
     struct request *request = asked->arg;
     struct json_out json = json_out(&request->out);
-    (void)status; /* each has its own */
+    (void)status; /* each answer has its own status */
     json_open(&json, '{');
     json_key(&json, "results");
     json_open(&json, '[');

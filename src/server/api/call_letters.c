@@ -1,4 +1,4 @@
-/* /v1/letters and /v1/messages: lists by filter, one by id, and why it is where it is. */
+/* /v1/letters and /v1/messages: lists by filter, one by id, and the explanation of its state. */
 #include "server/api/call.h"
 
 #include "server/api/json/view_json.h"
@@ -7,8 +7,8 @@
 #include "triage/query/explain.h"
 #include "triage/query/query.h"
 
-/* A message that has not failed yet has no limit of attempts of its own; the policy in force has
- * it. */
+/* A message that has not failed yet has no limit of attempts in its envelope; the present policy
+ * has it. */
 static void complete(void *arg, struct envelope *envelope) {
     const struct live_config *config = arg;
     const struct policy *policy = config->policy(config->arg, envelope->queue);
@@ -70,9 +70,9 @@ void call_letters_of_dlq(struct request *request) {
         name_check_no_dlq(request, request->params[0]);
 }
 
-/* ---- one ---- */
+/* ---- one message ---- */
 
-/* The message of the path's id, to be freed; NULL when the request has been answered instead. */
+/* The message of the path's id, to be freed; NULL: the request has been answered. */
 static struct message *find(struct request *request, bool letters) {
     struct store *store = request->server->options.store;
     struct bytes id = request->params[0];
@@ -99,7 +99,7 @@ static struct message *find(struct request *request, bool letters) {
     return status == STATUS_OK ? held : NULL;
 }
 
-/* The body that first died, behind what was encoded: an edited letter has both. */
+/* Appends the body that first died to the encoded letter: an edited letter has both. */
 static void put_original(struct request *request, const struct envelope *envelope) {
     struct store *store = request->server->options.store;
     struct bytes body;
@@ -109,7 +109,7 @@ static void put_original(struct request *request, const struct envelope *envelop
                      &request->arena, &body, NULL) != STATUS_OK ||
         json_parse(body, &parsed, NULL) != STATUS_OK)
         return;
-    request->out.len--; /* the closing bracket */
+    request->out.len--; /* removes the closing bracket */
     struct json_out json = {&request->out, true};
     json_key(&json, "original");
     json_open(&json, '{');
@@ -138,7 +138,7 @@ void call_letters_show(struct request *request) {
     show(request, true);
 }
 
-/* False: it is not configured any more. */
+/* False: the queue is no longer configured. */
 static bool look_at_queue(struct request *request, struct bytes name,
                           struct engine_queue_view *view, struct explain_queue *out) {
     if (!engine_view(request->server->options.engine, name, view))
@@ -157,7 +157,7 @@ void call_letters_explain(struct request *request) {
     struct engine_queue_view view;
     struct explain_queue queue;
     const struct live_config *config = &request->server->options.config;
-    /* Messages that wait for a retry can be explained too, not only letters. */
+    /* Messages that wait for a retry can be explained as well, not only letters. */
     struct message *held = find(request, false);
     if (!held)
         return;

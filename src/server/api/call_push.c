@@ -6,12 +6,12 @@
 #include "server/api/json/push.h"
 #include "server/http/request.h"
 
-/* A push that the store has; in the request's arena. */
+/* A push that was submitted to the store; in the request's arena. */
 struct push_call {
     struct request *request;
     struct push push;
     struct store_commit commit;
-    size_t *op_items; /* op → item */
+    size_t *op_items; /* index of an op → index of its item */
 };
 
 static void put_ids(struct json_out *json, const struct push_call *pushing) {
@@ -55,7 +55,7 @@ static void refuse(struct push_call *pushing, enum status status) {
                         BYTES_ARG(item->envelope.id));
 }
 
-/* From the store's thread. */
+/* Runs on the store's thread. */
 static void stored(struct store_commit *commit, enum status status) {
     struct push_call *pushing = commit->arg;
     if (status != STATUS_OK) {
@@ -95,7 +95,7 @@ static void submit(struct push_call *pushing, uint32_t queue) {
     store->vtable->submit(store, commit);
 }
 
-/* A generator of this request's own, so that a long batch does not hold the server's lock. */
+/* A generator for this request, so that a long batch does not hold the server's lock. */
 static struct rng own_rng(struct server *server) {
     struct rng rng;
     pthread_mutex_lock(&server->mutex);

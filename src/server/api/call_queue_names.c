@@ -1,5 +1,5 @@
-/* /v1/queues/{queue}/rename and /remove: what the store holds of a queue moves to another name, or
- * what it knows of an empty queue is forgotten. */
+/* /v1/queues/{queue}/rename and /remove: moves a queue's data in the store to another name, or
+ * deletes the store's data about an empty queue. */
 #include "server/api/call.h"
 #include "server/api/name_check.h"
 
@@ -50,7 +50,7 @@ static bool read_members(struct request *request, const struct member *members, 
     return false;
 }
 
-/* What the store holds of the queue, and whether the configuration names it. False: answered. */
+/* The queue's data in the store, and whether the queue is configured. False: answered. */
 static bool look(struct request *request, struct queue_holding *holding, bool *configured) {
     struct bytes queue = request->params[0];
     struct engine_queue_view view;
@@ -130,7 +130,7 @@ static void put_named(struct buf *out, const struct queue_left *left, const char
         buf_printf(out, ", and %" PRIu64 " more", left->count - IDS_MAX);
 }
 
-/* Some of it has moved, the rest stays. */
+/* Some messages have moved, the others stay. */
 static void refuse_rest(struct request *request, const struct queue_moved *moved, struct bytes to,
                         enum status status, const struct err *err) {
     char held[sizeof " is held by queue " + NAME_MAX_BYTES];

@@ -1,4 +1,4 @@
-/* /v1/queues: how the queues are, pause and resume. */
+/* /v1/queues: the state of the queues, pause and resume. */
 #include "server/api/call.h"
 #include "server/api/name_check.h"
 
@@ -19,7 +19,7 @@ void call_queues_list(struct request *request) {
     for (size_t i = 0; engine_view_at(engine, i, &view); i++)
         view_json_queue(&json, &view);
     json_close(&json, ']');
-    json_key(&json, "adoptions"); /* what comes in beside the queues */
+    json_key(&json, "adoptions"); /* messages that arrive by adoption */
     adopt_put(request->server->options.adopt, BYTES_NONE, &json);
     json_key(&json, "cursor");
     json_put_null(&json);
@@ -38,8 +38,8 @@ void call_queues_show(struct request *request) {
     request_answer(request, 200);
 }
 
-/* From the engine's thread, once the change is durable. That thread must not ask for a view of
- * itself, so a worker answers. */
+/* Runs on the engine's thread, once the change is durable. A view would deadlock there, so a worker
+ * answers. */
 static void changed(struct engine_request *asked, enum status status) {
     struct request *request = asked->arg;
     if (status == STATUS_OK) {
@@ -66,7 +66,7 @@ static struct bytes state_json(enum queue_state state, struct bytes why, struct 
     return buf_view(&text);
 }
 
-/* What the audit will say of it, for the commit that does it. */
+/* The audit entry, for the same commit as the change. */
 static const struct store_keep *audited(struct request *request, const struct engine_request *asked,
                                         const struct engine_queue_view *before) {
     bool pause = asked->kind == ENGINE_PAUSE;

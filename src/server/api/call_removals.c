@@ -1,6 +1,6 @@
 /* POST /v1/messages/{id}/bury, /discard and /retry, and the same in bulk: messages that wait or are
- * leased (SEMANTICS 4.8). The engine takes them out of its queues, or makes them due, and triage
- * takes them out of queues that left the configuration; this file chooses them. */
+ * leased (SEMANTICS 4.8). The engine takes the messages out of its queues, or makes them due;
+ * triage takes them out of queues that are no longer configured. This file selects them. */
 #include "server/api/call.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 #include "server/api/name_check.h"
 #include "triage/decide/orphan_removal.h"
 
-/* The engine reads the bodies of the messages that it removes together. */
+/* The engine holds the bodies of all messages of one request in memory. */
 enum { AT_ONCE = 500, BYTES_AT_ONCE = 16 << 20, PER_CALL_MAX = 10000 };
 
 #define WAITING_STATES                                                                             \
@@ -20,7 +20,7 @@ enum { AT_ONCE = 500, BYTES_AT_ONCE = 16 << 20, PER_CALL_MAX = 10000 };
 
 struct removal_action {
     const char *name, *audited;
-    const char *after; /* the state, as the audit has it */
+    const char *after; /* the new state, for the audit */
 };
 
 static const struct removal_action *action_of(enum engine_request_kind kind) {
@@ -56,7 +56,7 @@ static enum decision_why why_of(enum engine_request_kind kind) {
 
 /* ---- one ---- */
 
-/* From the engine's thread; a worker reads the store. */
+/* Runs on the engine's thread; a worker reads the store. */
 static void removed(struct engine_request *asked, enum status status) {
     struct request *request = asked->arg;
     struct engine_removal *removal = asked->removal;
@@ -84,14 +84,14 @@ static struct bytes state_json(enum state state, struct arena *arena) {
     return buf_view(&text);
 }
 
-/* Its queue left the configuration: the engine has none of that name. */
+/* The queue is no longer configured: the engine does not have it. */
 static bool is_orphan(const struct request *request, struct bytes queue) {
     uint32_t number;
     return !queue_index_find(request->server->queues, queue, &number);
 }
 
-/* Why the message cannot be tried now; NULL: it can, or that is not what was asked for. The engine
- * looks again, since the message may change meanwhile. */
+/* Why the message cannot be retried now; NULL: it can, or no retry was requested. The engine checks
+ * again, since the message may change meanwhile. */
 static const char *keeps_from_retry(const struct request *request, enum engine_request_kind kind,
                                     const struct envelope *envelope) {
     if (kind != ENGINE_RETRY)
@@ -197,14 +197,14 @@ void call_message_retry(struct request *request) {
     remove_one(request, ENGINE_RETRY);
 }
 
-/* ---- many ---- */
+/* ---- many messages ---- */
 
 struct removal_bulk {
     struct request *request;
     enum engine_request_kind kind;
     const struct decision_order *order;
     struct audit_entry entry;
-    struct engine_removal removals[AT_ONCE]; /* of one queue */
+    struct engine_removal removals[AT_ONCE]; /* all of one queue */
     size_t count;
     uint64_t bytes;     /* of their bodies */
     struct bytes queue; /* in the request's arena */
@@ -270,7 +270,8 @@ static void remove_orphans(struct removal_bulk *bulk) {
     }
 }
 
-/* The audit's count is what was asked for; where some were left alone, finish puts it right. */
+/* The audit entry has the number of messages requested; if some were left unchanged, finish
+ * corrects it. */
 static void flush(struct removal_bulk *bulk) {
     if (bulk->count == 0)
         return;
@@ -346,7 +347,7 @@ static enum status find(struct removal_bulk *bulk, struct bytes id, struct named
     return status;
 }
 
-/* All are looked up before the first is changed. */
+/* All ids are looked up before the first message is changed. */
 static enum status walk_ids(struct removal_bulk *bulk) {
     const struct selection *selection = &bulk->order->selection;
     struct named *named = arena_alloc(&bulk->request->arena, selection->id_count * sizeof *named);
@@ -391,7 +392,7 @@ static void put_result(const struct removal_bulk *bulk, const struct selection_r
     request_answer(request, 200);
 }
 
-/* Letters are decided about by /v1/letters. */
+/* Letters are left out: /v1/letters has their calls. */
 static enum status choose(struct selection *selection, enum engine_request_kind kind,
                           struct err *err) {
     uint32_t may_be = kind == ENGINE_RETRY ? 1u << STATE_PENDING_RETRY : WAITING_STATES;

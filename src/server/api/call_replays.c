@@ -1,4 +1,4 @@
-/* /v1/replays: plans, what became of them, pause, resume and abort. */
+/* /v1/replays: plans and their progress, pause, resume and abort. */
 #include "server/api/call.h"
 
 #include "server/api/json/selection_json.h"
@@ -14,7 +14,7 @@ struct replay_body {
     bool dry_run;
 };
 
-/* ---- the order ---- */
+/* ---- the body ---- */
 
 static enum status set_edit(void *into, struct json value, struct arena *arena, struct err *err) {
     struct bytes *edit = &((struct replay_body *)into)->replay.edit;
@@ -100,7 +100,7 @@ static enum status set_stale(void *into, struct json value, struct arena *arena,
     return STATUS_OK;
 }
 
-/* What it means is checked with the plan. */
+/* The value is checked with the plan. */
 static enum status set_when_version(void *into, struct json value, struct arena *arena,
                                     struct err *err) {
     if (value.type == JSON_NULL)
@@ -123,7 +123,7 @@ static const struct member members[] = {
     {"dry_run", set_dry_run}, {"when_version", set_when_version},
 };
 
-/* Letters go to a queue that is configured now. False: the request has been answered. */
+/* Letters can only go to a queue that is configured. False: the request has been answered. */
 static bool names_target(struct request *request, const struct replay_order *order) {
     uint32_t number;
     if (order->to.len == 0 || replay_order_to_origin(order) ||

@@ -1,4 +1,4 @@
-/* POST /v1/queues/{queue}/failures: judged by the engine, answered once that is durable. */
+/* POST /v1/queues/{queue}/failures: judged by the engine, answered once the result is durable. */
 #include "server/api/call.h"
 #include "server/api/name_check.h"
 
@@ -8,10 +8,10 @@
 
 struct reporting {
     struct engine_request asked;
-    bool by_alias; /* it spoke of attempt_count, max_retries or last_attempted_at */
+    bool by_alias; /* the report used attempt_count, max_retries or last_attempted_at */
 };
 
-/* The names of task runners, for reports that used them. */
+/* The aliases that task runners use, for reports that used them. */
 static void put_aliases(struct json_out *json, const struct envelope *envelope) {
     view_json_number(json, "attempt_count", envelope->attempts);
     view_json_number(json, "max_retries", envelope->max_attempts);
@@ -40,7 +40,7 @@ static void put_judgement(struct json_out *json, const struct envelope *envelope
     json_close(json, '}');
 }
 
-/* From the engine's thread. */
+/* Runs on the engine's thread. */
 static void judged(struct engine_request *asked, enum status status) {
     struct request *request = asked->arg;
     struct message *held = asked->held_take;

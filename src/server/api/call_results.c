@@ -8,7 +8,7 @@
 
 enum { DETAIL_MAX = 1024 };
 
-/* ---- what became of a message that has no answer ---- */
+/* ---- the state of a message without an answer ---- */
 
 static void say(struct buf *out, struct bytes id, const struct envelope *envelope) {
     buf_printf(out, "\"%.*s\" ", BYTES_ARG(bytes_clip(id, REQUEST_QUOTE_MAX)));
@@ -39,7 +39,7 @@ static void say(struct buf *out, struct bytes id, const struct envelope *envelop
     }
 }
 
-/* Tells a client that polls for the answer whether one can still come. */
+/* The problem says whether an answer can still arrive, for clients that poll. */
 static void tell_state(struct request *request, const struct envelope *envelope) {
     char memory[DETAIL_MAX];
     struct buf detail;

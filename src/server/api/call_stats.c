@@ -9,7 +9,7 @@ enum { WINDOW_MIN_MS = 60 * 1000, WINDOW_MAX_MS = 60 * 60 * 1000, WINDOW_DEFAULT
 
 struct stats_totals {
     uint64_t depth, in_flight, pending_retry, retries;
-    uint64_t dead, arrivals; /* letters in DLQs, and that ever came there */
+    uint64_t dead, arrivals; /* letters in DLQs now, and all that ever arrived there */
     struct triage_rules_totals triage;
     struct engine_rates rates;
     uint64_t results[RESULT_COUNT];
@@ -150,7 +150,7 @@ void call_stats(struct request *request) {
     request_answer(request, 200);
 }
 
-/* ---- GET /v1/arrivals?window=: how many letters arrived when, by category ---- */
+/* ---- GET /v1/arrivals?window=: the number of letters by arrival time and category ---- */
 
 void call_arrivals(struct request *request) {
     struct bytes window = request_arg(request, "window");

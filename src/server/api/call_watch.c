@@ -37,7 +37,7 @@ static void put_lanes(struct workers *workers, struct buf *out) {
                           bytes_of(workers_lane_text((enum workers_lane)i)), (double)running[i]);
 }
 
-/* impound_store_writable must not stay 0 only because no commit was tried since. */
+/* Starts a probe: impound_store_writable must not stay 0 only because there was no later commit. */
 void call_metrics(struct request *request) {
     struct server *server = request->server;
     store_probe_begin(server);

@@ -6,15 +6,15 @@
 #include "server/http/request.h"
 #include "triage/query/query.h"
 
-/* True if the name is empty, or if the configuration or the store knows it: letters of a queue that
- * was removed from the configuration can still be chosen. False: answered with 404 and a "did you
+/* True if the name is empty, or if it is in the configuration or the store: letters of a queue that
+ * was removed from the configuration can still be selected. False: answered with 404 and a "did you
  * mean". Not on an engine thread. */
 bool name_check_queue(struct request *request, struct bytes name);
 bool name_check_dlq(struct request *request, struct bytes name);
-/* Answers with 404 for a queue or a DLQ, and with the nearest name that there is. */
+/* Answers with 404 for a queue or a DLQ, with the nearest existing name. */
 void name_check_no_queue(struct request *request, struct bytes name);
 void name_check_no_dlq(struct request *request, struct bytes name);
-/* Both names of a filter. */
+/* Checks both names of a filter. */
 bool name_check_filter(struct request *request, const struct query *query);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "server/server_state.h"
 
-/* A smaller one may fit where those that failed do not. */
+/* A smaller commit may fit where the failed ones do not. */
 enum { STORE_PROBE_BYTES_MAX = 4 << 20 };
 
 struct store_probe {
@@ -15,7 +15,8 @@ struct store_probe {
     struct store_op ops[2];
 };
 
-/* From the store's thread. The server does not stop before: it counts as suspended. */
+/* Runs on the store's thread. The server does not stop before, because the probe counts as
+ * suspended. */
 static void tried(struct store_commit *commit, enum status status) {
     (void)status;
     struct store_probe *probe = commit->arg;
@@ -29,7 +30,7 @@ static void tried(struct store_commit *commit, enum status status) {
     pthread_mutex_unlock(&server->mutex);
 }
 
-/* Kept and dropped in the same commit. */
+/* The note is kept and dropped in the same commit. */
 static void try_store(struct server *server) {
     uint64_t size = server->options.max_body;
     size = size < STORE_PROBE_BYTES_MAX ? size : STORE_PROBE_BYTES_MAX;

@@ -10,7 +10,7 @@
 
 struct server;
 
-/* Has the store try, if its last commit failed and no probe is under way. */
+/* Starts a probe commit, if the last commit failed and no probe is in progress. */
 void store_probe_begin(struct server *server);
 
 #endif

@@ -22,7 +22,7 @@ const struct asset *asset_find(struct bytes name) {
     return NULL;
 }
 
-/* "q=0", "q=0.0": not wanted at all. */
+/* "q=0", "q=0.0": not acceptable. */
 static bool is_refused(struct bytes parameters) {
     struct bytes weight = bytes_trim(parameters);
     if (!bytes_starts(weight, BYTES("q=")) && !bytes_starts(weight, BYTES("Q=")))
@@ -34,7 +34,7 @@ static bool is_refused(struct bytes parameters) {
     return true;
 }
 
-/* What is said of gzip by name goes before what is said of all codings. */
+/* An element that names gzip takes precedence over "*". */
 static bool takes_gzip(struct bytes accept) {
     bool any = false;
     while (accept.len > 0) {

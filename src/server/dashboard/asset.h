@@ -1,7 +1,7 @@
-/* asset: the files of the dashboard, put into the binary by the build (tools/embed.py).
+/* asset: the files of the dashboard, embedded into the binary by the build (tools/embed.py).
  *
- * Names of all but the page itself carry a hash of what they hold: they never change, and are kept
- * by browsers for good; the page is asked for again each time, by its ETag. */
+ * All names but the page's contain a hash of the file's content: such a file never changes, and
+ * browsers may cache it for good. The page is revalidated each time, by its ETag. */
 #ifndef SERVER_ASSET_H
 #define SERVER_ASSET_H
 
@@ -15,16 +15,16 @@ struct MHD_Response;
 struct asset {
     const char *name; /* "index.html", "app-1a2b3c4d.js" */
     const char *type;
-    const char *etag; /* in its quotes */
-    bool hashed;      /* its name says what it holds */
+    const char *etag; /* with its quotes */
+    bool hashed;      /* its name contains a hash of its content */
     const unsigned char *plain, *gzip;
     size_t plain_size, gzip_size;
 };
 
-/* How a client wants it. */
+/* The variant of a file that a client accepts. */
 struct asset_wish {
     bool takes_gzip;
-    bool has_it; /* If-None-Match names it */
+    bool has_it; /* If-None-Match has its ETag */
 };
 
 extern const struct asset asset_list[];
@@ -32,16 +32,16 @@ extern const size_t asset_count;
 /* The Content-Security-Policy of the page. */
 extern const char asset_policy[];
 
-/* Or a plain page stands in for it. */
+/* False if the binary has a placeholder page instead of the dashboard. */
 bool asset_has_dashboard(void);
-/* NULL: there is none of that name. */
+/* NULL: no file has that name. */
 const struct asset *asset_find(struct bytes name);
-/* What Accept-Encoding and If-None-Match say; either may be BYTES_NONE. */
+/* Reads Accept-Encoding and If-None-Match; either may be BYTES_NONE. */
 struct asset_wish asset_wish(const struct asset *asset, struct bytes accept_encoding,
                              struct bytes if_none_match);
 /* The HTTP status that goes with asset_response. */
 unsigned asset_status(struct asset_wish wish);
-/* The answer with the headers that are its own; NULL when there is no memory. */
+/* The answer with the asset's own headers; NULL when there is no memory. */
 struct MHD_Response *asset_response(const struct asset *asset, struct asset_wish wish);
 
 #endif

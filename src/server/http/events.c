@@ -139,7 +139,7 @@ void events_publish(struct events *events, const char *type, struct bytes json) 
 
 /* ---- keep-alive ---- */
 
-/* A comment now and then keeps proxies from closing the stream, and finds clients that have
+/* A comment at intervals keeps proxies from closing the stream, and detects clients that have
  * disconnected, which is not noticed while the connection is suspended. */
 static void *keep_alive(void *arg) {
     struct events *events = arg;

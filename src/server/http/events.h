@@ -10,7 +10,7 @@
 
 enum {
     EVENTS_LISTENERS_MAX = 64,
-    EVENTS_BACKLOG_MAX = 256 * 1024, /* bytes that one listener may be behind */
+    EVENTS_BACKLOG_MAX = 256 * 1024, /* bytes that may wait for one listener */
     EVENTS_KEEP_ALIVE_MS = 15 * 1000,
 };
 
@@ -28,6 +28,6 @@ struct MHD_Response *events_response(struct events_listener *listener,
 void events_publish(struct events *events, const char *type, struct bytes json);
 /* Ends every stream; none is suspended afterwards. */
 void events_end(struct events *events);
-void events_free(struct events *events); /* every listener has left */
+void events_free(struct events *events); /* to be called after every listener has left */
 
 #endif

@@ -34,9 +34,9 @@ static struct bytes header(struct request *request, const char *name) {
     return bytes_of(MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name));
 }
 
-/* ---- is the head sound? ---- */
+/* ---- checks of the head ---- */
 
-/* What the checks of a head have found so far. */
+/* The results of the checks of a head. */
 struct head {
     size_t fields, args;
     size_t target; /* bytes of path and query */
@@ -136,7 +136,7 @@ static enum status check_head(struct request *request, const char *version, stru
     return STATUS_OK;
 }
 
-/* ---- what the head asks for ---- */
+/* ---- parsing the head ---- */
 
 static enum MHD_Result add_arg(void *arg, enum MHD_ValueKind kind, const char *name,
                                const char *value) {
@@ -272,7 +272,7 @@ static enum MHD_Result begin(struct request *request, const char *version) {
 
 /* ---- the request's body ---- */
 
-/* False: the connection is to be closed. There is no answer then, because libmicrohttpd takes none
+/* False: the connection must be closed, without an answer, because libmicrohttpd accepts none
  * between two parts of a body. */
 static bool is_worth_reading(struct request *request, size_t size) {
     struct mono now = clock_now(request->server->options.clock).mono;

@@ -18,7 +18,7 @@
 
 enum {
     LISTENER_BACKLOG = 1024,
-    LISTENER_REST_MS = 20, /* until the next accept when there were too many connections */
+    LISTENER_REST_MS = 20, /* pause before the next accept when there were too many connections */
 };
 
 struct listener {

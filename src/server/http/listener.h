@@ -18,7 +18,7 @@ struct listener_options {
     void (*hand_over)(void *arg,
                       int fd_take); /* a new connection; called on the listener's thread */
     void *arg;
-    size_t connections_max;           /* more wait in the listen backlog */
+    size_t connections_max;           /* further clients wait in the listen backlog */
     const atomic_size_t *connections; /* open connections; counted by the caller */
 };
 
@@ -27,7 +27,7 @@ struct listener_options {
 enum status listener_new(const char *host, uint16_t port, struct listener **out, struct err *err);
 uint16_t listener_port(const struct listener *listener);
 void listener_start(struct listener *listener, const struct listener_options *options);
-/* Accepts nothing more and closes the socket. NULL is nothing. */
+/* Closes the socket; no more connections are accepted. NULL is allowed. */
 void listener_free(struct listener *listener);
 
 #endif

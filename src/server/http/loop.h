@@ -50,10 +50,10 @@ void loop_await_next(struct MHD_Connection *connection);
 /* Closes the connection without an answer, whatever state libmicrohttpd has it in. From the same
  * callbacks. */
 void loop_close(struct MHD_Connection *connection);
-/* MHD_resume_connection, and the thread is woken for it; from any thread. */
+/* Calls MHD_resume_connection and wakes the loop's thread for it; from any thread. */
 void loop_resume(struct MHD_Connection *connection);
 /* Closes all connections. No connection may be suspended, and loop_add may not be called any more.
- * NULL is nothing. */
+ * NULL is allowed. */
 void loop_stop(struct loop *loop);
 
 #endif

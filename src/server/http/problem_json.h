@@ -7,10 +7,10 @@
 #define PROBLEM_JSON_TYPE "application/problem+json"
 
 /* Opens the document and writes its members up to `line`; the caller may add some and closes it.
- * `instance`: the path that was asked for; empty: unknown. `line`: of the NDJSON; 0: none. */
+ * `instance`: the request's path; empty: unknown. `line`: the line of the NDJSON; 0: none. */
 void problem_json_open(struct json_out *json, enum status status, struct bytes detail,
                        struct bytes instance, size_t line);
-/* The whole document. */
+/* Writes the whole document. */
 void problem_json_put(struct buf *out, enum status status, struct bytes detail,
                       struct bytes instance, size_t line);
 

@@ -52,7 +52,7 @@ void request_free(struct request *request) {
     if (!request)
         return;
     struct server *server = request->server;
-    assert(!request->suspended || request->answered); /* else another thread still has it */
+    assert(!request->suspended || request->answered); /* otherwise another thread still uses it */
     events_leave(server->events, request->listener);
     request_drop_body(request);
     body_memory_sub(server->options.memory, BODY_MEMORY_MESSAGES, request->out_counted);
@@ -89,7 +89,7 @@ bool request_limit(struct request *request, size_t usual, size_t most, size_t *o
 }
 
 /* While the connection is suspended, libmicrohttpd does not read from the socket, so an end of file
- * is still there to be seen. */
+ * can still be detected. */
 bool request_gone(const void *arg) {
     const struct request *request = arg;
     const union MHD_ConnectionInfo *info =

@@ -63,8 +63,8 @@ static size_t params_of(const struct route *route) {
     return params;
 }
 
-/* /v1/letters/resolve is not /v1/letters/{id}: of paths that match, the one with the fewest
- * parameters says what is allowed. SIZE_MAX: none matches. */
+/* /v1/letters/resolve is not /v1/letters/{id}: of all matching paths, the one with the fewest
+ * parameters determines the allowed methods. SIZE_MAX: none matches. */
 static size_t fewest_params(const struct bytes *segments, size_t count) {
     size_t fewest = SIZE_MAX;
     for (size_t i = 0; i < route_count; i++)
@@ -73,8 +73,8 @@ static size_t fewest_params(const struct bytes *segments, size_t count) {
     return fewest;
 }
 
-/* A message may be called "discard", and is shown by GET /v1/messages/discard: the method counts
- * before the number of parameters. */
+/* A message may have the id "discard", which GET /v1/messages/discard shows: the method takes
+ * precedence over the number of parameters. */
 static const struct route *best_for(struct bytes method, const struct bytes *segments,
                                     size_t count) {
     const struct route *best = NULL;

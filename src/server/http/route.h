@@ -1,5 +1,5 @@
-/* route: which call answers which method and path. One table (routes.c) says it all; a test holds
- * api/openapi.yaml, which describes every call, against it. */
+/* route: maps a method and path to a call. routes.c has the one table; a test compares it with
+ * api/openapi.yaml, which describes every call. */
 #ifndef SERVER_ROUTE_H
 #define SERVER_ROUTE_H
 
@@ -13,9 +13,9 @@ enum { ROUTE_PARAMS_MAX = 2, ROUTE_SEGMENTS_MAX = 8, ROUTE_ALLOW_SIZE = 64 };
 
 enum route_how {
     ROUTE_AT_ONCE, /* answers from memory, on the HTTP thread */
-    ROUTE_HEALTH,  /* suspended, and run by the thread that answers health and metrics alone */
-    ROUTE_WORKER,  /* may wait: suspended, and run by a worker */
-    ROUTE_SLOW,    /* may wait for long: the same, by workers of their own (workers.h) */
+    ROUTE_HEALTH,  /* suspended, and run by the thread that answers only health and metrics */
+    ROUTE_WORKER,  /* may block: suspended, and run by a worker */
+    ROUTE_SLOW,    /* may block for long: the same, by workers of their own (workers.h) */
     ROUTE_BULK,    /* ROUTE_SLOW, with a body of up to REQUEST_BULK_MAX */
     ROUTE_AWAITS,  /* suspended, then started on the HTTP thread; the store or the engine answers it
                     */

@@ -1,4 +1,4 @@
-/* workers: threads for requests that may wait, in lanes, so that none of one kind waits behind
+/* workers: threads for requests that may block, in lanes, so that no request waits behind one of
  * another kind: health and metrics never wait for lists, and single messages never for exports. */
 #ifndef SERVER_WORKERS_H
 #define SERVER_WORKERS_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 enum workers_lane {
-    WORKERS_HEALTH, /* /readyz and /metrics: memory alone */
+    WORKERS_HEALTH, /* /readyz and /metrics: read memory only */
     WORKERS_QUICK,  /* one message, counters, decisions about one letter */
     WORKERS_SLOW,   /* lists, searches, exports, imports, decisions about many letters */
     WORKERS_LANES
@@ -34,8 +34,8 @@ bool workers_give(struct workers *workers, struct request *request);
 /* The same for a request that a worker passes on: it is never refused. */
 void workers_pass(struct workers *workers, struct request *request);
 const char *workers_lane_text(enum workers_lane lane);
-size_t workers_waiting_max(const struct request *request); /* of its lane */
-/* Requests of the lane that wait, and those that are being worked on. */
+size_t workers_waiting_max(const struct request *request); /* of the request's lane */
+/* Requests of the lane that wait, and those in progress. */
 void workers_counts(struct workers *workers, enum workers_lane lane, size_t *waiting,
                     size_t *running);
 /* Joins all threads. No request may be waiting. */

@@ -7,12 +7,12 @@
 
 #include "base/buf.h"
 
-/* What stands before a metric's samples. */
+/* The HELP and TYPE lines before a metric's samples. */
 void exposition_head(struct buf *out, const char *name, const char *type, const char *help);
 /* A metric of one sample, with its head. */
 void exposition_counter(struct buf *out, const char *name, const char *help, uint64_t value);
 void exposition_gauge(struct buf *out, const char *name, const char *help, double value);
-/* key="value", the value escaped as the format wants it. */
+/* key="value", with the value escaped. */
 void exposition_label(struct buf *out, const char *key, struct bytes value);
 void exposition_sample(struct buf *out, const char *name, const char *key, struct bytes value,
                        double sample);

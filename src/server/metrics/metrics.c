@@ -156,7 +156,8 @@ void metrics_reasons_free(struct metrics_reasons *reasons) {
     free(reasons);
 }
 
-/* The type of an unclassified failure is no label: types are many, and groups tell them apart. */
+/* The type of an unclassified failure is not part of the label: there are too many types, and
+ * groups separate them. */
 static struct bytes without_type(struct bytes reason) {
     static const struct bytes unclassified = BYTES(CLASSIFY_UNKNOWN ":");
     return bytes_starts(reason, unclassified) ? bytes_cut(reason, 0, unclassified.len - 1) : reason;
@@ -182,7 +183,7 @@ struct series {
     uint64_t count;
 };
 
-/* Folds "category\0reason" into series whose reason may be "other"; several then become one. */
+/* Maps "category\0reason" to series whose reason may be "other"; several of them become one. */
 static size_t fold(struct metrics_reasons *reasons, const struct letters_dlq *dlq,
                    struct series *out) {
     size_t count = 0;

@@ -4,10 +4,10 @@
 
 #include "server/server.h"
 
-enum { METRICS_REASONS_MAX = 50 }; /* further ones are counted as "other" */
+enum { METRICS_REASONS_MAX = 50 }; /* further reasons are counted as "other" */
 
-/* The reasons that have a series of their own. First come, first kept, for as long as the server
- * runs, so that no counter ever goes back. */
+/* The reasons that have a series of their own: the first METRICS_REASONS_MAX to appear, for as long
+ * as the server runs, so that no counter ever decreases. */
 struct metrics_reasons;
 
 struct metrics_reasons *metrics_reasons_new(void);

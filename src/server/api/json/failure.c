@@ -31,7 +31,7 @@ static bool read_retry_after(struct json value, struct wall now, struct arena *a
     if (!json_string(value, arena, &text))
         text = value.text;
     bool known = bytes_u64(text, &seconds);
-    if (!known && json_i64(value, &number) && number >= 0) { /* 5.0 */
+    if (!known && json_i64(value, &number) && number >= 0) { /* accepts 5.0 */
         known = true;
         seconds = (uint64_t)number;
     }
@@ -50,7 +50,7 @@ static bool read_retry_after(struct json value, struct wall now, struct arena *a
     return duration_parse(text, ms);
 }
 
-/* One that is too far away is no reason to refuse a failure: the policy has its own cap. */
+/* A time that is too far away does not refuse the failure: the policy has its own cap. */
 enum status failure_retry_after(struct json value, struct wall now, struct arena *arena,
                                 struct outcome *outcome, struct err *err) {
     int64_t ms = -1;

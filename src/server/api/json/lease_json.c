@@ -5,9 +5,9 @@
 
 enum {
     LEASE_TEXT_MAX = 255
-}; /* bytes; longer than any lease. A text that is no lease is answered as not found */
+}; /* bytes; longer than any lease id. A text that is no lease id gives NOT_FOUND */
 
-/* ---- asking for messages ---- */
+/* ---- requests for messages ---- */
 
 static enum status set_max(void *into, struct json value, struct arena *arena, struct err *err) {
     (void)arena;
@@ -130,7 +130,7 @@ static enum status set_lease_ms(void *into, struct json value, struct arena *are
                           &((struct lease_draft *)into)->release->lease_ms, err);
 }
 
-/* The lease stands first, and only in bulk: a single call has it in its path. */
+/* `lease` is the first member, in bulk only: a single call has it in its path. */
 static const struct member ack_members[] = {
     {"lease", set_lease},
     {"result", set_result},

@@ -140,7 +140,7 @@ enum status push_parse_one(const struct push_context *context, struct bytes text
 
 /* ---- NDJSON ---- */
 
-/* An id that the producer chose, to find the same one further down. */
+/* An id that the producer chose, to detect the same id in a later line. */
 struct push_choice {
     struct map_node node;
     size_t place;
@@ -191,7 +191,7 @@ static enum status count_lines(struct bytes text, size_t *filled, struct err *er
     return STATUS_OK;
 }
 
-/* To the JSON reader each line is line 1 of its own text, which would only confuse here. */
+/* The JSON reader sees each line by itself and calls it line 1; that would be wrong here. */
 static void drop_line_1(char *text) {
     static const char sign[] = "line 1, ";
     char *at = strncmp(text, "not JSON: ", 10) == 0 ? strstr(text, sign) : NULL;

@@ -14,8 +14,8 @@ struct report_draft {
     struct wall now;
     int64_t attempts, max_attempts;
     bool has_payload;
-    struct bytes entry_id;    /* the `id` of the runner's own entry */
-    struct bytes runner_word; /* its `status` in words */
+    struct bytes entry_id;    /* the `id` of the task runner's entry */
+    struct bytes runner_word; /* its `status` as text */
     struct wall created_at, first_attempted_at;
 };
 
@@ -46,7 +46,7 @@ static enum status set_instance(void *into, struct json value, struct arena *are
     return failure_text(value, arena, &((struct report_draft *)into)->outcome->instance, err);
 }
 
-/* What a task runner calls the state of its entry, and whether the task is over by it. */
+/* The states of a task runner's entry, and whether the task is finished in that state. */
 static const struct runner_status {
     const char *word;
     bool over;
@@ -55,7 +55,7 @@ static const struct runner_status {
     {"resolved", true},       {"discarded", true},
 };
 
-/* A task that is over must not be run again because its entry was sent here. */
+/* A finished task must not run again because its entry was reported here. */
 static enum status set_runner_status(struct report_draft *draft, struct bytes text,
                                      struct err *err) {
     for (size_t i = 0; i < sizeof runner_statuses / sizeof *runner_statuses; i++) {
@@ -168,7 +168,7 @@ static enum status set_max_attempts(void *into, struct json value, struct arena 
                           &((struct report_draft *)into)->max_attempts, err);
 }
 
-/* A clock that is ahead of ours does not put a time into the future. */
+/* A time in the future, from a clock ahead of ours, is replaced by now. */
 static enum status read_time(struct json value, struct wall now, struct arena *arena,
                              struct wall *out, struct err *err) {
     struct bytes text;
@@ -199,7 +199,8 @@ static enum status set_first_attempted_at(void *into, struct json value, struct 
     return read_time(value, draft->now, arena, &draft->first_attempted_at, err);
 }
 
-/* An entry that is written out whole has this member, and it is null while the task is not done. */
+/* An entry that is dumped with all members has this one, and it is null while the task is not done.
+ */
 static enum status set_resolved_at(void *into, struct json value, struct arena *arena,
                                    struct err *err) {
     (void)into;
@@ -209,7 +210,7 @@ static enum status set_resolved_at(void *into, struct json value, struct arena *
     return err_set(err, STATUS_INVALID, "must be null: only tasks that failed are reported");
 }
 
-/* Some names have an alias, as other programs call the same. */
+/* Some members have aliases, which are other programs' names for the same. */
 static const struct member members[] = {
     {"task_id", set_task_id},
     {"id", set_id},
@@ -246,8 +247,8 @@ static void put_beside(struct json_out *json, struct json context, const char *n
     json_put(json, text);
 }
 
-/* What the entry says of itself stands beside the context, under the names that adopted entries
- * have; a member of the context itself stays as it is. */
+/* The entry's own members are added to the context, under the names that adopted entries have; an
+ * existing member of the context is kept. */
 static enum status add_to_context(struct report_draft *draft, struct err *err) {
     struct envelope *envelope = &draft->held->envelope;
     struct json context = {.type = JSON_OBJECT, .text = BYTES("{}")};
@@ -297,7 +298,7 @@ static void fill_in(struct report_draft *draft, struct bytes queue) {
 
 enum status report_parse(struct json object, struct bytes queue, struct wall now,
                          struct message *held, struct outcome *outcome, struct err *err) {
-    /* The request's own memory ends before the engine is done with the message. */
+    /* The request's memory is freed before the engine has finished with the message. */
     object.text = arena_dup(&held->arena, object.text);
     *outcome =
         (struct outcome){.ending = ENDING_FAILED, .kind = KIND_REPORTED, .retry_after_ms = -1};

@@ -15,7 +15,7 @@ void selection_json_may_leave(struct selection_json *choice, const struct reques
     choice->selection->query.asker = request;
 }
 
-/* 5.0 is 5, as everywhere else. */
+/* 5.0 is read as 5, as everywhere else. */
 static struct bytes whole(struct json number, struct arena *arena) {
     char memory[32];
     struct buf text;
@@ -27,7 +27,7 @@ static struct bytes whole(struct json number, struct arena *arena) {
     return arena_dup(arena, buf_view(&text));
 }
 
-/* Words are texts in a URL; in JSON a number or true may stand for itself. */
+/* Values are texts in a URL; in JSON they may also be a number or true. */
 static enum status word_text(struct json value, struct arena *arena, struct bytes *out,
                              struct err *err) {
     switch (value.type) {

@@ -54,7 +54,7 @@ void view_json_put_full(const struct engine_queue_view *queue, struct buf *text)
         buf_str(text, "; nothing more is received");
 }
 
-/* A queue that runs and receives nothing has a reason too. */
+/* A running queue that receives nothing has a reason as well. */
 static struct bytes why_of(const struct engine_queue_view *queue, struct buf *text) {
     if (queue->state == QUEUE_RUNNING && queue->breaker != BREAKER_CLOSED) {
         buf_printf(text, "the handler fails for everybody, the last failure: %s",
@@ -207,7 +207,7 @@ size_t view_json_dlq_names(const struct server_options *options, struct arena *a
 
 double view_json_dlq_age_seconds(const struct view_json_dlq *dlq, struct wall now) {
     int64_t oldest = dlq->store.oldest.ms;
-    /* The wall may have been set back since the letter was written. */
+    /* The wall clock may have been set back since the letter was written. */
     return oldest == WALL_NEVER.ms || oldest > now.ms ? 0 : (double)(now.ms - oldest) / 1000;
 }
 
@@ -239,7 +239,7 @@ static void put_share(struct json_out *json, const char *key, uint64_t part, uin
         json_put_double(json, part < whole ? 100 * (double)part / (double)whole : 100);
 }
 
-/* A letter that a rule replayed in vain arrived once more for it. */
+/* A letter whose replay by a rule failed has arrived once more. */
 void view_json_triage_shares(struct json_out *json, const struct triage_rules_totals *totals,
                              uint64_t arrivals) {
     uint64_t letters = arrivals > totals->failed ? arrivals - totals->failed : arrivals;
