@@ -16,12 +16,12 @@ struct adopt_wiring {
     struct adopt_entry *entries;
     struct adopt_home *homes; /* at most one for each queue */
     size_t home_count;
-    struct arena arena; /* of their texts */
+    struct arena arena; /* has their texts */
     struct adopt *adopt;
     struct adopt_hand *hands; /* one for each entry */
 };
 
-/* Who carries an entry out. */
+/* The thread of an entry. */
 struct adopt_hand {
     struct adopt *adopt;
     size_t place;
@@ -49,7 +49,7 @@ static struct broker *take(void *arg, const struct adopt_entry *entry) {
     return sources_new(&options);
 }
 
-/* A DLQ that a reload took away stays as it was. */
+/* A DLQ that a reload removed stays as it was. */
 static bool has_queue(void *arg, struct bytes name) {
     struct adopt_wiring *wiring = arg;
     return config_find_queue(wiring->options.current->started, name) != NULL;
@@ -65,8 +65,7 @@ static struct adopt_dlq dlq(void *arg, struct bytes name, struct arena *arena) {
     return says;
 }
 
-/* Whoever watches letters looks again; also where none is new, but their place is in another state.
- */
+/* Has letters evaluated again; also when none is new but their source's state has changed. */
 static void news(void *arg, const struct adopt_entry *entry, uint64_t letters) {
     const struct adopt_wiring_options *options = &((struct adopt_wiring *)arg)->options;
     char memory[NEWS_MAX];
@@ -98,7 +97,7 @@ static void start_hands(struct adopt_wiring *wiring) {
     }
 }
 
-/* A queue whose source is built in has no place that others could have written of. */
+/* A queue with a built-in source has no broker that other systems could have named. */
 static void find_homes(struct adopt_wiring *wiring, const struct config *config) {
     wiring->homes = memory_array(config->queue_count, sizeof *wiring->homes);
     for (size_t i = 0; i < config->queue_count; i++) {

@@ -18,7 +18,7 @@ struct alarm {
     bool runs;
 };
 
-/* Alertmanager is named by its address; the API stands below it. */
+/* Alertmanager is configured by its address; the path of its API is appended. */
 static struct handler *post_to(struct http_pool *http, const struct config_receiver *receiver) {
     char memory[2048];
     struct buf url;

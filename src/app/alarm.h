@@ -21,16 +21,16 @@ struct alarm_options {
     struct clock *clock;
     struct http_pool *http;
     uint64_t seed;
-    /* What the configuration says of a DLQ, as of now. */
+    /* A DLQ's present configuration. */
     bool (*dlq)(void *arg, struct bytes name, struct engine_dlq *out);
-    /* Whose a DLQ or a queue is, and its runbook. */
+    /* The owner and the runbook of a DLQ or a queue. */
     void (*about)(void *arg, bool dlq, struct bytes name, struct alert_about *out);
     void *arg;
 };
 
 enum status alarm_start(const struct alarm_options *options, struct alarm **out, struct err *err);
 struct alerts *alarm_alerts(struct alarm *alarm);
-/* Call it before the engine and the store are freed. NULL-safe. */
+/* To be called before the engine and the store are freed. NULL-safe. */
 void alarm_stop(struct alarm *alarm);
 
 #endif

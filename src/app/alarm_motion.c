@@ -24,8 +24,8 @@ static uint64_t ended(const struct engine_queue_view *view) {
     return sum;
 }
 
-/* Messages behind a key's dead head wait in `queued`, too: of an ordered queue without leases what
- * could run is handed over at once, so nothing of it is due. */
+/* Messages behind a closed key are `queued` as well. In an ordered queue without leases, messages
+ * that could run are handed over at once, so none of its queued messages count as due. */
 static uint64_t due(const struct engine_queue_view *view) {
     uint64_t queued =
         view->counts.queued > view->counts.delayed ? view->counts.queued - view->counts.delayed : 0;
@@ -35,7 +35,7 @@ static uint64_t due(const struct engine_queue_view *view) {
     return queued + (at_source ? view->lag : 0);
 }
 
-/* A worker that waits for a message has been given all that may run. */
+/* A worker that waits for messages has got all messages that may run. */
 static bool may_stand_still(const struct engine_queue_view *view) {
     return view->state != QUEUE_RUNNING || view->breaker != BREAKER_CLOSED ||
            view->receives_nothing || view->checking || view->in_flight > 0 ||

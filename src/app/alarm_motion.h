@@ -9,7 +9,7 @@ struct alarm_motion {
     struct queue_motion {
         char name[256];
         uint64_t ended;               /* attempts so far */
-        struct mono moved, connected; /* when it was last seen so */
+        struct mono moved, connected; /* when it was last seen in that state */
     } * queues;
     size_t count;
 };
@@ -19,9 +19,9 @@ struct alarm_motion_reading {
     uint64_t due; /* messages */
 };
 
-/* One look at a queue. It stands still while messages are due (or wait at a source that can be
- * reached) and none is handed over or leased, unless it is paused, halted, its breaker is not
- * closed, or it waits for room in its DLQ. */
+/* Reads a queue's state once. The queue stands still while messages are due (or wait at a source
+ * that can be reached) and none is handed over or leased, unless it is paused, halted, its breaker
+ * is not closed, or it waits for room in its DLQ. */
 struct alarm_motion_reading alarm_motion_read(struct alarm_motion *motion,
                                               const struct engine_queue_view *view,
                                               struct mono now);

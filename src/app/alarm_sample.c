@@ -11,11 +11,11 @@
 
 enum {
     MINUTE_MS = 60 * 1000,
-    REASON_USUAL_MINUTES = 60, /* how far back "usual" reaches */
+    REASON_USUAL_MINUTES = 60, /* the window of a reason's usual rate */
     REASON_KNOWN_MINUTES = 10, /* before a reason has a usual rate */
-    REASON_LEAST = 10,         /* arrivals a minute below which no reason is worth a word */
-    RATIO_LEAST_ATTEMPTS = 20, /* a minute below which a share says nothing */
-    NEWS_MS = 10 * MINUTE_MS,  /* how long a new group is new, and a returned one back */
+    REASON_LEAST = 10,         /* reasons with fewer arrivals per minute raise no alert */
+    RATIO_LEAST_ATTEMPTS = 20, /* with fewer attempts per minute a ratio means nothing */
+    NEWS_MS = 10 * MINUTE_MS,  /* how long a group counts as new, or as returned */
     SUBJECT_MAX = 512,
 };
 
@@ -25,9 +25,9 @@ struct reason {
     char *name; /* "dlq\0category\0reason" */
     size_t len;
     uint64_t total;
-    double last, usual; /* arrivals a minute */
+    double last, usual; /* arrivals per minute */
     uint32_t minutes;
-    bool new; /* it first came while we watched, so that its usual rate is known */
+    bool new; /* it first appeared while the process ran, so its usual rate is known */
 };
 
 /* Readings under construction. */
@@ -119,7 +119,7 @@ static void add_cap(struct alarm_sampler *sampler, struct readings *readings,
         BYTES_NONE);
     uint64_t left = dlq->depth < config.cap ? config.cap - dlq->depth : 0;
     bool full = left == 0 || engine_dlq_is_full(sampler->engine, dlq->name);
-    if (full) /* for as long as it is, whether or not anything arrives */
+    if (full) /* as long as it is full, whether or not letters arrive */
         add(readings, METRIC_CAP_FORECAST, dlq->name, 0, BYTES("it is full"));
     else if (dlq->arrivals_last_minute > 0)
         add(readings, METRIC_CAP_FORECAST, dlq->name,
@@ -148,8 +148,8 @@ static struct reason *reason_of(struct alarm_sampler *sampler, struct bytes dlq,
     return reason;
 }
 
-/* A minute has passed: what is usual follows slowly. A reason that was not there when all were
- * counted before is new: it usually does not arrive at all. */
+/* Called once a minute: the usual rate follows slowly. A reason that was missing from the count
+ * before is new: its usual rate is 0. */
 static void count_minute(struct reason *reason, uint64_t total, double minutes, bool new) {
     bool first = reason->minutes == 0;
     reason->new |= first &&new;
@@ -245,7 +245,7 @@ static void add_replays(struct alarm_sampler *sampler, struct readings *readings
 
 /* ---- triage rules ---- */
 
-/* The letters of a rule's ticket, whose id stands at the end of the subject. */
+/* The letters of a rule's ticket, whose id is at the end of the subject. */
 static void add_letters(struct alert_sample *sample, const struct escalation_record *records,
                         size_t count) {
     for (size_t i = 0; i < count; i++) {

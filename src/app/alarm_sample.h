@@ -20,14 +20,14 @@ struct alarm_sampler {
     bool (*dlq)(void *arg, struct bytes name, struct engine_dlq *out);
     void (*about)(void *arg, bool dlq, struct bytes name, struct alert_about *out);
     void *arg;
-    struct map reasons;      /* how often each reason usually arrives */
-    bool counted;            /* the reasons were counted once: one that comes later is new */
+    struct map reasons;      /* the usual rate of each reason */
+    bool counted;            /* the reasons were counted once: one that appears later is new */
     struct wall read_before; /* when the reasons were last counted */
     struct alert_escalations escalations;
     struct alarm_motion motion;
 };
 
-/* Everything that may be worth an alert, in the arena; struct alerts_options' sample. */
+/* All readings for alerts, in the arena; the callback `sample` of struct alerts_options. */
 size_t alarm_sample(void *arg, struct wall now, struct arena *arena, struct alert_sample **out);
 void alarm_about(void *arg, bool dlq, struct bytes name, struct alert_about *out);
 void alarm_sampler_free(struct alarm_sampler *sampler);

@@ -7,7 +7,7 @@ enum { CHUNK = 1024, NOTE_MAX = 256, LINES_MAX = 64 * 1024 };
 
 #define NOTE BYTES("started") /* SPACE_VERSION: {"version": …, "changes": rows of the table} */
 
-/* ---- what a configuration uses ---- */
+/* ---- settings in use ---- */
 
 static bool uses_preset(const struct config_queue *queue, enum preset preset) {
     for (size_t i = 0; i < queue->policy.preset_count; i++)
@@ -109,12 +109,12 @@ static bool runs_jq(const struct config *config) {
     return config->programs != NULL;
 }
 
-/* Rows are added at the end and never taken away: a store notes how many it knows. */
+/* Rows are added at the end and never removed: a store notes how many it knows. */
 static const struct {
-    const char *since;   /* the first version with it */
-    const char *setting; /* as docs/config.md writes it */
-    const char *now;     /* what it means now */
-    /* One of the two. The names of the queues that it concerns are in the line. */
+    const char *since;   /* the first version with the change */
+    const char *setting; /* as written in docs/config.md */
+    const char *now;     /* the present meaning */
+    /* One of the two is set. The line has the names of the affected queues. */
     bool (*concerns_queue)(const struct config_queue *queue);
     bool (*concerns)(const struct config *config);
 } changes[] = {
@@ -202,7 +202,7 @@ static const struct {
 };
 enum { CHANGES = sizeof changes / sizeof *changes };
 
-/* " (queue orders and 2 more)"; false: it concerns no queue. */
+/* " (queue orders and 2 more)"; false: it affects no queue. */
 static bool put_queues(const struct config *config,
                        bool (*concerns)(const struct config_queue *queue), struct buf *out) {
     size_t count = 0;
@@ -237,7 +237,7 @@ void behaviour_put(const struct config *config, size_t from, struct buf *out) {
 
 /* ---- the store's note ---- */
 
-/* How many rows of the table the store knows. */
+/* The number of table rows that the store knows. */
 static size_t rows_known(struct triage *triage, bool *noted) {
     struct store *store = triage->store;
     struct arena arena;

@@ -1,5 +1,4 @@
-/* impound bench: what can this machine and this disk do? In a folder of its own, which it removes.
- */
+/* impound bench: measures this machine and this disk, in a temporary folder that it removes. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -30,7 +29,7 @@ const struct options_row bench_options[] = {
 };
 
 struct bench {
-    char above[PATH_MAX], dir[PATH_MAX]; /* the folder that was asked for, and ours in it */
+    char above[PATH_MAX], dir[PATH_MAX]; /* the folder of the option, and the temporary one in it */
     uint64_t seconds;
     struct bench_figure figures[BENCH_FIGURES_COUNT];
     double queue_per_second;
@@ -43,7 +42,7 @@ static void interrupt(int number) {
     interrupted = 1;
 }
 
-/* ---- where ---- */
+/* ---- the folder ---- */
 
 static enum status find_store(const char *path, struct bench *bench, struct err *err) {
     struct config *config = NULL;
@@ -174,7 +173,7 @@ static enum status measure(struct bench *bench, struct err *err) {
     return status;
 }
 
-/* Whoever stops it wants its files gone, too. */
+/* A bench that is stopped by a signal must also remove its files. */
 static void heed_signals(void) {
     signal(SIGINT, interrupt);
     signal(SIGTERM, interrupt);

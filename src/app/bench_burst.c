@@ -11,13 +11,13 @@
 
 enum { LETTERS_A_MS = 128, POLL_NS = 5 * 1000 * 1000 };
 
-/* Whose commit is answered waits here for its next one. */
+/* Buffers whose commit is done wait here for their next commit. */
 struct gate {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     struct bench_letters *idle[BENCH_BURST_DEPTH_MAX];
     size_t idle_count;
-    struct err err; /* of the first that failed */
+    struct err err; /* error of the first commit that failed */
 };
 
 static void finished(struct store_commit *commit, enum status status) {
@@ -30,7 +30,7 @@ static void finished(struct store_commit *commit, enum status status) {
     pthread_mutex_unlock(&gate->mutex);
 }
 
-/* NULL: one has failed. */
+/* NULL: a commit has failed. */
 static struct bench_letters *take_idle(struct gate *gate) {
     pthread_mutex_lock(&gate->mutex);
     while (gate->idle_count == 0)
@@ -61,7 +61,7 @@ enum status bench_burst_run(struct store *store, struct bytes queue,
     struct bench_letters *letters;
     for (; !bench_span_is_over(&burst->span, begun, done) && (letters = take_idle(&gate));
          done += burst->group) {
-        /* ids grow with time, as those of producers do */
+        /* Ids grow with time, as those of producers do. */
         bench_letters_fill(letters, number, burst->first + done, burst->group,
                            (struct wall){now + (int64_t)(done / LETTERS_A_MS)});
         letters->commit.done = finished;

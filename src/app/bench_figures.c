@@ -12,16 +12,17 @@
 
 enum {
     RAW_BYTES = 128 << 20,
-    WARM_UP = 50 * 1000, /* letters: the store's first ones make its files */
+    /* Letters before the measurement, because the store's first ones create its files. */
+    WARM_UP = 50 * 1000,
     WARM_UP_GROUP = 128,
 };
 
-/* Largest first: a disk that has just begun to write is not yet as fast as it gets. */
+/* Largest first: a disk that has just begun to write has not reached its full speed. */
 static const struct {
     size_t group, depth;
 } kinds[BENCH_FIGURES_COUNT] = {{128, 2}, {16, 2}, {1, 1}};
 
-/* What the figures are taken with. */
+/* The state that all figures share. */
 struct bench_place {
     struct store *store;
     struct bench_raw *raw;
@@ -47,7 +48,7 @@ static enum status commit(struct bench_place *bench, size_t group, size_t depth,
     return status;
 }
 
-/* The disk is asked before and after. */
+/* The disk is measured before and after the store. */
 static enum status take_one(struct bench_place *bench, size_t depth, const struct bench_span *span,
                             struct bench_figure *figure, struct err *err) {
     struct bench_span half = *span;

@@ -1,5 +1,5 @@
-/* bench_figures: the store's durable commits beside what the bare disk can do, in turns, so that a
- * disk that is slow for a moment is slow for both. */
+/* bench_figures: the rate of the store's durable commits and of the bare disk, measured
+ * alternately, so that a disk that is slow for a moment slows both. */
 #ifndef APP_BENCH_FIGURES_H
 #define APP_BENCH_FIGURES_H
 
@@ -10,16 +10,16 @@
 
 enum {
     BENCH_FIGURES_COUNT = 3,
-    BENCH_FIGURES_LETTERS_MAX = 100 * 1000, /* of one figure, however long it may take */
-    BENCH_FIGURES_DISK_BYTES = 1 << 30,     /* that all of them may take */
+    BENCH_FIGURES_LETTERS_MAX = 100 * 1000, /* limit of one figure, whatever its time */
+    BENCH_FIGURES_DISK_BYTES = 1 << 30,     /* limit of all figures together */
 };
 
 struct bench_figure {
-    size_t group;       /* letters of a commit */
-    double disk, store; /* a second */
+    size_t group;       /* letters per commit */
+    double disk, store; /* per second */
 };
 
-/* `span`: of each figure. */
+/* `span`: the time for each figure. */
 enum status bench_figures_take(const char *dir, const struct bench_span *span,
                                struct bench_figure out[BENCH_FIGURES_COUNT], struct err *err);
 /* Bytes of a letter. */

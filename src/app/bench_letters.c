@@ -41,7 +41,8 @@ static char *put_hex(char *to, uint64_t value, int digits) {
     return to + digits;
 }
 
-/* Ids that grow with time, as UUIDv7 do. Cheap, because making letters is not what is measured. */
+/* Ids that grow with time, as UUIDv7 do. Cheap, because the generation of letters is not to be
+ * measured. */
 static void make_id(char *to, uint64_t number, uint64_t mark, int64_t ms) {
     uint64_t mixed = number * UINT64_C(0x9E3779B97F4A7C15);
     const struct {

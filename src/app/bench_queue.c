@@ -30,7 +30,7 @@ static enum impound_status open_worker(const char *dir, struct impound_worker **
     return status;
 }
 
-/* They are handled while others are pushed. */
+/* Messages are handled while others are pushed. */
 static enum impound_status push_and_wait(struct impound_worker *worker,
                                          const struct bench_span *span, double *per_second,
                                          struct impound_error *error) {

@@ -16,7 +16,7 @@ struct bench_raw {
     char path[PATH_MAX];
     int fd;
     off_t size;
-    off_t at, dropped; /* where the next one goes; what the page cache need not keep */
+    off_t at, dropped; /* end of the written part; end of the part dropped from the page cache */
 };
 
 static enum status trouble(const struct bench_raw *raw, struct err *err) {
@@ -47,7 +47,7 @@ enum status bench_raw_new(const char *dir, uint64_t bytes, struct bench_raw **ou
     return raw->fd < 0 ? trouble(raw, err) : fill(raw, err);
 }
 
-/* Recycled segments are kept out of the page cache as well. */
+/* Recycled segments of the journal are kept out of the page cache as well. */
 static void forget(struct bench_raw *raw) {
     if (raw->at - raw->dropped <= 2 * WARM_BYTES)
         return;
@@ -72,7 +72,8 @@ enum status bench_raw_run(struct bench_raw *raw, size_t size, size_t group,
     uint64_t done = 0;
     double begun = bench_span_now();
     for (; status == STATUS_OK && !bench_span_is_over(span, begun, done); done += group) {
-        memset(bytes, (int)(done % 251), size * group); /* somebody made the letters */
+        /* The store's letters have to be generated, too. */
+        memset(bytes, (int)(done % 251), size * group);
         if (!append(raw, bytes, size * group))
             status = trouble(raw, err);
     }

@@ -1,5 +1,5 @@
-/* bench_raw: what the bare disk can do: appends that are durable one by one, over a file that was
- * written before, as the journal's segments were. */
+/* bench_raw: the rate of the bare disk: appends that are synced one by one, over a file that was
+ * written before, as the journal's recycled segments are. */
 #ifndef APP_BENCH_RAW_H
 #define APP_BENCH_RAW_H
 
@@ -10,11 +10,11 @@
 
 struct bench_raw;
 
-/* Writes a file of so many bytes into the folder. */
+/* Writes a file of `bytes` bytes into the folder. */
 enum status bench_raw_new(const char *dir, uint64_t bytes, struct bench_raw **out, struct err *err);
-/* Things of `size` bytes, `group` of them with each fdatasync: how many a second? */
+/* Writes records of `size` bytes, `group` of them per fdatasync; measures records per second. */
 enum status bench_raw_run(struct bench_raw *raw, size_t size, size_t group,
                           const struct bench_span *span, double *per_second, struct err *err);
-void bench_raw_free(struct bench_raw *raw); /* with the file; NULL-safe */
+void bench_raw_free(struct bench_raw *raw); /* removes the file as well; NULL-safe */
 
 #endif

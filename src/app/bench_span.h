@@ -1,4 +1,4 @@
-/* bench_span: how long something is measured: a number of times or of seconds, whichever is reached
+/* bench_span: the length of a measurement: a number of times or of seconds, whichever is reached
  * first, or until it is stopped. */
 #ifndef APP_BENCH_SPAN_H
 #define APP_BENCH_SPAN_H
@@ -9,8 +9,8 @@
 
 struct bench_span {
     uint64_t count;
-    double seconds;                    /* 0: as many as it takes */
-    const volatile sig_atomic_t *stop; /* NULL: nobody does */
+    double seconds;                    /* 0: no limit */
+    const volatile sig_atomic_t *stop; /* NULL: never stopped */
 };
 
 double bench_span_now(void); /* seconds */

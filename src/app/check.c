@@ -1,4 +1,4 @@
-/* impound check: is the configuration right, and what does it amount to? */
+/* impound check: checks the configuration and prints its effective values. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,26 +24,26 @@ const struct options_row check_options[] = {
 
 enum manner { TO_CONSUME, TO_LOOK, TO_PUBLISH };
 
-/* What is tried out, for whom, and how that ended. */
+/* One connection to try, its user in the configuration, and the result. */
 struct connection_trial {
     enum manner manner;
     struct bytes url, name;
     const char *of; /* "queue", "adopt", … */
-    size_t line;    /* 0: it may stand elsewhere */
+    size_t line;    /* 0: not known */
     uint64_t max_body;
     pthread_t thread;
     enum status status;
     struct err err;
 };
 
-/* ---- what there is ---- */
+/* ---- connections of the configuration ---- */
 
 struct connection_trials {
     struct connection_trial *list;
     size_t count;
 };
 
-/* What several publish to is tried once. */
+/* A sink that is used several times is tried once. */
 static void add(struct connection_trials *trials, const struct connection_trial *trial) {
     for (size_t i = 0; i < trials->count; i++)
         if (trial->manner == TO_PUBLISH && trials->list[i].manner == TO_PUBLISH &&
@@ -92,7 +92,7 @@ static void add_adopt(struct connection_trials *trials, const struct config *con
     add(trials, &source);
 }
 
-/* ---- trying it out ---- */
+/* ---- trying them ---- */
 
 static void *try_out(void *arg) {
     struct connection_trial *trial = arg;
@@ -112,7 +112,7 @@ static void *try_out(void *arg) {
     return NULL;
 }
 
-/* A line about it. */
+/* Prints a line about it. */
 static void tell(const struct config *config, const struct connection_trial *trial,
                  struct buf *text) {
     bool ok = trial->status == STATUS_OK;
@@ -128,7 +128,7 @@ static void tell(const struct config *config, const struct connection_trial *tri
                trial->err.text);
 }
 
-/* Many at the same time: one that does not answer takes its time. */
+/* Tried in parallel, because a server that does not answer takes the whole timeout. */
 static void try_all(const struct connection_trials *trials) {
     for (size_t first = 0; first < trials->count; first += AT_ONCE) {
         size_t left = trials->count - first, count = left < AT_ONCE ? left : AT_ONCE;
@@ -159,7 +159,7 @@ static enum status connect_all(const struct config *config, struct buf *text) {
     return status;
 }
 
-/* As comments, so that what is printed stays a configuration. */
+/* Printed as comments, so that the output stays a valid configuration. */
 static void put_changes(const struct config *config, struct buf *out) {
     struct buf text;
     buf_init_heap(&text, TEXT_MAX);

@@ -47,7 +47,7 @@ void config_current_replace(struct config_current *current, struct config *confi
     pthread_rwlock_unlock(&current->lock);
 }
 
-/* ---- what the server may ask ---- */
+/* ---- callbacks of the server ---- */
 
 bool config_current_dlq(void *arg, struct bytes name, struct engine_dlq *out) {
     const struct engine_dlq *dlq = config_find_dlq(config_current_borrow(arg), name);
@@ -57,7 +57,7 @@ bool config_current_dlq(void *arg, struct bytes name, struct engine_dlq *out) {
     return dlq != NULL;
 }
 
-/* The first queue that sends to it. */
+/* The first queue that sends to the DLQ. */
 static struct bytes queue_of(const struct config *config, struct bytes dlq) {
     for (size_t i = 0; i < config->queue_count; i++)
         for (size_t d = 0; d < config->queues[i].dlq_count; d++)
@@ -66,8 +66,8 @@ static struct bytes queue_of(const struct config *config, struct bytes dlq) {
     return BYTES_NONE;
 }
 
-/* A queue has its own runbook, and what its default DLQ says. A DLQ that says nothing has the
- * runbook of the first queue that sends to it. */
+/* A queue has its own runbook, or that of its default DLQ. A DLQ without a runbook has that of the
+ * first queue that sends to it. */
 static struct bytes runbook_of(const struct config *config, struct bytes dlq) {
     for (size_t i = 0; i < config->queue_count; i++)
         for (size_t d = 0; d < config->queues[i].dlq_count; d++)
@@ -118,7 +118,7 @@ static void release(void *arg) {
     config_current_release(arg);
 }
 
-/* Handlers are made at the start. */
+/* Handlers are those of the start. */
 static bool compensates(void *arg, struct bytes name) {
     const struct config_current *current = arg;
     const struct config_queue *queue = config_find_queue(current->started, name);

@@ -13,7 +13,7 @@ struct config_past;
 
 struct config_current {
     struct config *config;
-    const struct config *started; /* the first one: its queues are those that run */
+    const struct config *started; /* the first one: the running queues are its queues */
     struct config_past *past;
     pthread_rwlock_t lock;
 };
@@ -21,7 +21,7 @@ struct config_current {
 void config_current_init(struct config_current *current, struct config *config_take);
 void config_current_free(struct config_current *current);
 
-/* Stays in force until released. */
+/* The configuration stays valid until it is released. */
 const struct config *config_current_borrow(struct config_current *current);
 void config_current_release(struct config_current *current);
 /* Puts another configuration in force. */

@@ -1,4 +1,4 @@
-/* impound doctor: is the store whole? */
+/* impound doctor: verifies the store. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,13 +41,14 @@ static int gone(const char *path) {
     return status_exit(STATUS_CORRUPT);
 }
 
-/* What is told, and to whom. */
+/* The report and its destination. */
 struct visit {
     bool repair;
     bool json;
 };
 
-/* {"store","sound","report","problem"}: a line of what the doctor says is a text of the report. */
+/* {"store","sound","report","problem"}; each line of the doctor's output is a string of the report.
+ */
 static void print_json(const char *path, struct bytes report, const struct err *err) {
     struct buf text;
     struct bytes line;
@@ -87,7 +88,7 @@ static int examine(const char *path, const struct visit *visit) {
     return status_exit(status);
 }
 
-/* The store that a configuration names. */
+/* Verifies the store of a configuration. */
 static int examine_configured(const char *path, const struct visit *visit) {
     struct config *config = NULL;
     struct buf mistakes;

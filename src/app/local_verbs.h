@@ -1,5 +1,5 @@
-/* local_verbs: verbs that work on files instead of the API, and so need more rooms than cli sees.
- */
+/* local_verbs: verbs that work on files instead of the API, and so need more of src than cli may
+ * include. */
 #ifndef APP_LOCAL_VERBS_H
 #define APP_LOCAL_VERBS_H
 
@@ -8,7 +8,7 @@
 
 struct config;
 
-/* Keeps SIGHUP from ending the process; before anything else in it. */
+/* Keeps SIGHUP from ending the process; must be the first call in it. */
 void serve_hold_hangup(void);
 int serve_run(const struct cli_env *env, int argc, char **argv);
 int check_run(const struct cli_env *env, int argc, char **argv);

@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
 #endif
     if (sodium_init() < 0)
         return status_exit(STATUS_INTERNAL);
-    /* Not a verb of the command line: how the server starts its jq helpers (src/jq). */
+    /* Not a verb of the command line: the server starts its jq helpers so (src/jq). */
     if (argc == 2 && strcmp(argv[1], "jq-helper") == 0)
         return jq_helper_main();
     struct registry_names brokers;

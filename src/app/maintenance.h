@@ -1,5 +1,5 @@
-/* maintenance: the periodic work on DLQs, retention and triage rules, wired to the configuration in
- * force. A thread each. */
+/* maintenance: the periodic work on DLQs, retention and triage rules, wired to the present
+ * configuration. One thread each. */
 #ifndef APP_MAINTENANCE_H
 #define APP_MAINTENANCE_H
 
@@ -12,7 +12,7 @@ struct maintenance;
 struct maintenance_options {
     struct triage *triage;
     struct replays *replays;
-    struct bytes base_dir; /* what relative archives are relative to; outlives the maintenance */
+    struct bytes base_dir; /* relative paths of archives start here; outlives the maintenance */
     struct config_current *current;
     void (*news)(void *arg); /* alerts should be evaluated again; called on the rules' thread */
     void *arg;

@@ -16,9 +16,9 @@ static struct bytes text_at(struct json object, const char *name, struct arena *
     return text;
 }
 
-/* ---- where, in words ---- */
+/* ---- description of a source ---- */
 
-/* The first of the kind's places that the source names; NULL: it names none. */
+/* The first of the broker kind's coordinates that the source has; NULL: none. */
 static const struct broker_coordinate *find_place(const struct broker_kind *kind,
                                                   struct json source, struct arena *arena,
                                                   struct bytes *name) {
@@ -30,8 +30,8 @@ static const struct broker_coordinate *find_place(const struct broker_kind *kind
     return NULL;
 }
 
-/* False: the source names no place. One of a broker that we do not know is looked for by the names
- * that any broker has for one. */
+/* False: the source has no coordinates. For an unknown broker, the names that all brokers have for
+ * coordinates are tried. */
 static bool describe(struct json source, struct bytes kind, struct arena *arena,
                      char words[REPLAY_ORIGIN_SIZE]) {
     const struct broker_kind *known = broker_kind_find(registry_kinds, kind);
@@ -48,7 +48,7 @@ static bool describe(struct json source, struct bytes kind, struct arena *arena,
     return place != NULL;
 }
 
-/* ---- which way ---- */
+/* ---- the URL ---- */
 
 static bool leads_to(struct bytes url, struct bytes kind) {
     const char *its = sources_broker(url);

@@ -19,7 +19,7 @@ static void each(struct store *store, const struct config *config, visit_fn *vis
     arena_free(&arena);
 }
 
-/* What is given back waits, and is leased no longer. */
+/* A message that is given back waits and is no longer leased. */
 static void release(struct store *store, uint32_t number, struct bytes name, void *arg) {
     const struct instant *now = arg;
     struct message *held[AT_ONCE];

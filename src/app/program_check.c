@@ -1,11 +1,11 @@
-/* A jq program is compiled by a helper process, as it is when it runs, so that a mistake in it is
- * found before any message meets it. */
+/* A jq program is compiled by a helper process, as it is when it runs, so that an error in it is
+ * found before a message is handled. */
 #include "app/program_check.h"
 
 #include "jq/jq_check.h"
 #include "jq/jq_pool.h"
 
-/* The compiler quotes the program, line ends and all. */
+/* The compiler's error quotes the program with its line ends. */
 static void put_on_one_line(const char *text, struct buf *out) {
     for (; *text; text++)
         buf_char(out, (unsigned char)*text < ' ' ? ' ' : *text);

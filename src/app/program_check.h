@@ -4,7 +4,7 @@
 
 #include "config/config.h"
 
-/* Compiles every jq program; waits. INVALID: `mistakes` has a line for each, as with
+/* Compiles every jq program; blocks. INVALID: `mistakes` has a line for each error, as with
  * config_load. */
 enum status program_check(const struct config *config, struct buf *mistakes);
 

@@ -70,7 +70,7 @@ enum status queue_wiring_add(struct queue_wiring *wiring, const struct queue_wir
                              struct err *err) {
     wiring->broker = make_broker(parts, queue);
     wiring->handlers = memory_array(queue->handler_count, sizeof *wiring->handlers);
-    bool leases = queue->policy.handler == HANDLER_LEASE; /* then workers come and fetch */
+    bool leases = queue->policy.handler == HANDLER_LEASE; /* workers fetch the messages */
     for (size_t i = 0; !leases && i < queue->handler_count; i++)
         wiring->handlers[wiring->handler_count++] =
             (struct engine_handler){.handler = queue_wiring_handler(parts, &queue->handlers[i]),

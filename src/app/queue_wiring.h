@@ -16,7 +16,7 @@ struct queue_wiring_parts {
     struct http_pool *http;
     struct exec_pool *exec;
     struct sinks *sinks;
-    struct bytes consumer; /* our name at brokers */
+    struct bytes consumer; /* the consumer name used at brokers */
     struct body_memory *memory;
 };
 
@@ -31,8 +31,8 @@ struct queue_wiring {
 
 struct handler *queue_wiring_handler(const struct queue_wiring_parts *parts,
                                      const struct config_handler *config);
-/* Makes the queue's adapters and adds it to the engine. Also after a failure, the caller frees what
- * was made: the broker through its vtable, the rest with queue_wiring_free. */
+/* Creates the queue's adapters and adds the queue to the engine. Also after a failure, the caller
+ * frees the adapters: the broker through its vtable, the others with queue_wiring_free. */
 enum status queue_wiring_add(struct queue_wiring *wiring, const struct queue_wiring_parts *parts,
                              const struct config_queue *queue, struct engine *engine,
                              struct err *err);

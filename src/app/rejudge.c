@@ -10,8 +10,8 @@
 
 struct rejudge {
     const struct config *config;
-    struct facts **facts; /* of each queue */
-    struct jq *jq;        /* NULL: no program stands in the file */
+    struct facts **facts; /* one for each queue */
+    struct jq *jq;        /* NULL: the file has no jq program */
     rejudge_fetch *fetch;
     void *arg;
     struct rng rng;
@@ -23,7 +23,7 @@ enum status rejudge_new(const struct config *config, rejudge_fetch *fetch, void 
     struct rejudge *rejudge = memory_new(sizeof *rejudge);
     *rejudge = (struct rejudge){.config = config, .fetch = fetch, .arg = arg};
     rejudge->facts = memory_array(config->queue_count, sizeof *rejudge->facts);
-    rng_seed(&rejudge->rng, 1); /* only delays depend on it, and they are not shown */
+    rng_seed(&rejudge->rng, 1); /* affects only delays, which are not shown */
     *out = rejudge;
     for (size_t i = 0; i < config->queue_count; i++)
         if (facts_new(&config->queues[i].policy, &rejudge->facts[i], err) != STATUS_OK)
@@ -98,8 +98,8 @@ static enum status gather(struct rejudge *rejudge, size_t queue, const struct en
     return STATUS_OK;
 }
 
-/* The answer itself is gone; its beginning is the letter's message. Rules that ask for a header do
- * not match. */
+/* Only the beginning of the answer is stored, as the letter's message. Rules on a header do not
+ * match. */
 static bool matches_answer(struct rejudge *rejudge, size_t queue, const struct envelope *envelope,
                            struct rule_facts *facts) {
     const struct policy *policy = &rejudge->config->queues[queue].policy;
@@ -126,7 +126,7 @@ static bool is_judged_answer(const struct envelope *envelope) {
 
 /* ---- judgement ---- */
 
-/* A letter does not keep that its handler had the last word, but its rule does. */
+/* A letter does not store that the handler's own verdict decided, but its rule's name shows it. */
 static void add_handlers_word(const struct envelope *envelope, struct outcome *outcome) {
     if (!bytes_is(envelope->rule, "handler"))
         return;
@@ -155,15 +155,15 @@ static struct outcome outcome_of(const struct envelope *envelope) {
     return outcome;
 }
 
-/* Its last hand-over was a probe that failed without evidence of an outage. */
+/* True if the last hand-over was a probe that failed without evidence of an outage. */
 static bool died_as_probe(const struct envelope *envelope) {
     bool bounded = envelope->cause == CAUSE_EXHAUSTED || envelope->cause == CAUSE_EXPIRED;
     return bounded && envelope->probes > 0 && envelope->history_count > 0 &&
            !envelope->history[envelope->history_count - 1].counted;
 }
 
-/* As it stood before its last attempt. The file's own limit of attempts counts, for the letter's is
- * the one of the rules it died under; a report may have brought its own. */
+/* The letter's state before its last attempt. The file's limit of attempts applies, because the one
+ * in the letter is from the rules under which it died; a report may have a limit of its own. */
 static struct subject subject_of(const struct envelope *envelope) {
     bool died_of_it = envelope->cause == CAUSE_CRASH && envelope->crashes > 0;
     bool probe = died_as_probe(envelope);

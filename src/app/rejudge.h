@@ -1,5 +1,5 @@
-/* rejudge: what would become of a stored letter under other rules. The judgement is core's own
- * (classify and decide), over the failure that the letter keeps; nothing is changed anywhere. */
+/* rejudge: judges a stored letter under other rules. The judgement is core's own (classify and
+ * decide), over the failure that is stored in the letter; nothing is changed. */
 #ifndef APP_REJUDGE_H
 #define APP_REJUDGE_H
 
@@ -9,8 +9,8 @@
 
 struct rejudge;
 
-/* The whole envelope of a letter as JSON with its body, for rules that ask jq; lives until the next
- * call. */
+/* The whole envelope of a letter as JSON with its body, for rules with a jq program; lives until
+ * the next call. */
 typedef enum status rejudge_fetch(void *arg, struct bytes letter_id, struct bytes queue,
                                   struct bytes *json, struct err *err);
 
@@ -22,14 +22,14 @@ void rejudge_free(struct rejudge *rejudge); /* NULL-safe */
 enum rejudge_kind {
     REJUDGED,
     REJUDGE_NO_QUEUE,   /* the configuration has no such queue */
-    REJUDGE_NO_FAILURE, /* it did not die of a failure that rules look at */
+    REJUDGE_NO_FAILURE, /* it did not die of a failure that rules judge */
 };
 
 /* The decision on the letter's last attempt, as if it had just ended. *out is set with REJUDGED and
  * borrows from the configuration and the envelope. */
 enum status rejudge_letter(struct rejudge *rejudge, const struct envelope *envelope,
                            enum rejudge_kind *kind, struct decision *out, struct err *err);
-/* Rules whose jq failed on a letter: they did not match. */
+/* Number of jq failures; a rule whose jq failed on a letter did not match. */
 uint64_t rejudge_jq_errors(const struct rejudge *rejudge);
 
 #endif

@@ -29,7 +29,7 @@ struct replay_wiring {
     bool runs;
 };
 
-/* ---- what replays ask ---- */
+/* ---- callbacks of replays ---- */
 
 static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
     struct replay_wiring *wiring = arg;
@@ -93,7 +93,7 @@ static void tell(void *arg, const char *type, struct bytes json) {
     options->publish(options->arg, &(struct engine_event){type, json, NULL});
 }
 
-/* ---- life ---- */
+/* ---- start and stop ---- */
 
 static void make_check(struct replay_wiring *wiring, struct bytes dlq,
                        const struct config_handler *config) {

@@ -35,14 +35,14 @@ enum { JQ_HELPERS = 2 };
 
 struct runtime {
     struct config_current current;
-    struct config *started; /* the one it was made from: its queues are those that run */
+    struct config *started; /* the configuration of the start: the running queues are its queues */
     struct body_memory *memory;
     struct store *store;
     struct http_pool *http;
     struct exec_pool *exec;
     struct jq *jq;
     struct spill *spill;
-    struct telemetry *telemetry; /* NULL: nobody traces */
+    struct telemetry *telemetry; /* NULL: tracing is off */
     struct sinks sinks;
     struct triage triage;
     struct replay_wiring *replays;
@@ -54,12 +54,12 @@ struct runtime {
     size_t queue_count;
     pthread_t engine_thread;
     bool engine_runs;
-    pthread_mutex_t server_lock; /* events may come while the server stops */
+    pthread_mutex_t server_lock; /* guards the server: events may come while it stops */
     struct server *server;
     uint16_t port;
     char instance[INSTANCE_MAX];
     char url[512];
-    char consumer[INSTANCE_MAX]; /* our name at brokers */
+    char consumer[INSTANCE_MAX]; /* the consumer name used at brokers */
 };
 
 /* ---- wiring ---- */
@@ -96,7 +96,7 @@ static void on_event(void *arg, const struct engine_event *event) {
     pthread_mutex_unlock(&runtime->server_lock);
 }
 
-/* Queues, their sources and what is adopted are those of the start. */
+/* Queues, their sources and `adopt` entries are those of the start. */
 static struct sink *origin_of(void *arg, const struct envelope *letter) {
     struct runtime *runtime = arg;
     struct bytes url;
@@ -177,7 +177,7 @@ static enum status make_replays(struct runtime *runtime, struct err *err) {
 
 /* ---- maintenance ---- */
 
-/* Alerts look again, if they look at all by now. */
+/* Has the alerts evaluated again, if they have been started. */
 static void on_news(void *arg) {
     struct runtime *runtime = arg;
     pthread_mutex_lock(&runtime->server_lock);
@@ -265,7 +265,7 @@ static enum status open_port(struct runtime *runtime, struct err *err) {
     return STATUS_OK;
 }
 
-/* Where notices send people to. */
+/* The URL of this server in notices. */
 static void set_url(struct runtime *runtime, const struct config *config) {
     bool ipv6 = bytes_find(config->listen_host, BYTES(":")) < config->listen_host.len;
     snprintf(runtime->url, sizeof runtime->url, "http://%s%.*s%s:%u", ipv6 ? "[" : "",
@@ -333,7 +333,7 @@ static void on_reloaded(struct engine_request *request, enum status status) {
     sem_post(reload->answered);
 }
 
-/* A handler that becomes `lease` does so at a restart; until then the old one keeps its limit. */
+/* A handler that becomes `lease` does so at a restart; until then the old limit applies. */
 static struct engine_rules reloaded_rules(const struct config_queue *started,
                                           const struct config_queue *queue) {
     struct engine_rules rules = config_rules(queue);
@@ -361,7 +361,7 @@ static enum status reload_queue(struct engine *engine, const struct config_queue
     return reload.status;
 }
 
-/* A queue that is new in the file waits for a restart; config_restart_needed says so. */
+/* A queue that is new in the file needs a restart; config_restart_needed reports it. */
 enum status runtime_reload(struct runtime *runtime, struct config *config, struct err *err) {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < config->queue_count && status == STATUS_OK; i++) {
@@ -378,7 +378,7 @@ enum status runtime_reload(struct runtime *runtime, struct config *config, struc
     return status;
 }
 
-/* ---- stopping, in the reverse of the order of starting ---- */
+/* ---- stopping, in the reverse order of starting ---- */
 
 static void close_port(struct runtime *runtime) {
     pthread_mutex_lock(&runtime->server_lock);
@@ -389,7 +389,7 @@ static void close_port(struct runtime *runtime) {
         server_stop(server);
 }
 
-/* After the port: requests try receivers out. */
+/* After the port is closed, because requests may test receivers. */
 static void stop_alarm(struct runtime *runtime) {
     pthread_mutex_lock(&runtime->server_lock);
     struct alarm *alarm = runtime->alarm;
@@ -398,7 +398,7 @@ static void stop_alarm(struct runtime *runtime) {
     alarm_stop(alarm);
 }
 
-/* The engine holds first, so that nothing new starts while the last requests are answered. */
+/* The engine is held first, so that nothing new starts while the last requests are answered. */
 void runtime_stop(struct runtime *runtime) {
     if (runtime->engine_runs)
         engine_hold(runtime->engine, runtime->current.config->drain_ms);
@@ -414,8 +414,8 @@ void runtime_stop(struct runtime *runtime) {
     stop_alarm(runtime);
     telemetry_stop(runtime->telemetry);
     maintenance_free(runtime->maintenance);
-    /* Before the engine is freed: brokers and the store may still be about to tell it what is
-     * ready. */
+    /* Before the engine is freed, because brokers and the store may still report ready messages to
+     * it. */
     for (size_t i = 0; i < runtime->queue_count; i++)
         runtime->queues[i].broker->vtable->free(runtime->queues[i].broker);
     if (runtime->store)

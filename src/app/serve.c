@@ -1,5 +1,5 @@
-/* impound serve: the server, until a signal says otherwise. SIGHUP reloads, SIGINT and SIGTERM stop
- * gracefully, a second one at once. */
+/* impound serve: the server. SIGHUP reloads the configuration, SIGINT and SIGTERM stop gracefully,
+ * a second one stops at once. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 enum { MISTAKES_MAX = 64 << 10 };
 
-/* A callback is a function in somebody's program, and that program is not this one. */
+/* A callback handler needs a program that links the library; the server has none. */
 static enum status refuse_callbacks(const struct config *config, struct buf *mistakes) {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < config->queue_count; i++) {
@@ -40,7 +40,7 @@ static void log_lines(enum log_level level, struct buf *text) {
         log_line(level, "%.*s", BYTES_ARG(line));
 }
 
-/* Before it is known how the log looks, mistakes are for whoever started us. */
+/* At the start the log's format is not known yet, so mistakes are printed to standard error. */
 static void tell(bool starting, struct buf *mistakes) {
     if (starting)
         fprintf(stderr, "%s", buf_cstr(mistakes));
@@ -68,8 +68,9 @@ static void set_log(const struct config *config) {
     log_set_level(config->log_level);
 }
 
-/* What waits for a restart is told against the configuration that was started with, which is what
- * runs. The runtime takes the new one either way, so it is told beforehand. */
+/* Keys that need a restart are found by a comparison with the configuration of the start, which is
+ * the running one. The runtime takes ownership of the new configuration in any case, so they are
+ * logged before. */
 static void reload(struct runtime *runtime, const char *path, const struct config *started) {
     struct err err;
     struct config *config = load(path, false);
@@ -97,7 +98,7 @@ static void watched_signals(sigset_t *set) {
     sigaddset(set, SIGTERM);
 }
 
-/* A SIGHUP of any moment of the start is a reload once the server runs. */
+/* A SIGHUP during the start causes a reload once the server runs. */
 void serve_hold_hangup(void) {
     sigset_t set;
     sigemptyset(&set);
@@ -120,7 +121,7 @@ static void wait_for_stop(struct runtime *runtime, const char *path, const struc
              strsignal(got));
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
-    sigdelset(&set, SIGHUP); /* nothing is reloaded any more */
+    sigdelset(&set, SIGHUP); /* no reload any more */
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
@@ -133,7 +134,7 @@ int serve_run(const struct cli_env *env, int argc, char **argv) {
     struct options options;
     if (!command_options(env, serve_options, argc, argv, 0, 0, &options))
         return status_exit(STATUS_USAGE);
-    const char *path = local_verbs_config(&options); /* of argv */
+    const char *path = local_verbs_config(&options); /* points into argv */
     options_free(&options);
     struct config *config = load(path, true);
     if (!config)

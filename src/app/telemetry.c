@@ -20,8 +20,8 @@ struct telemetry {
     pthread_t thread;
 };
 
-/* The receiver is named by its address, and traces stand below it; one that names them already is
- * taken as it is. */
+/* The receiver is configured by its address, and the path for traces is appended, unless the URL
+ * has it already. */
 static struct handler *post_to(struct http_pool *http, const struct config_telemetry *config) {
     struct buf url;
     struct bytes base = config->otlp;

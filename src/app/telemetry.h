@@ -8,7 +8,8 @@
 
 struct telemetry;
 
-/* NULL: the configuration names no receiver. It and the instance's name outlive the telemetry. */
+/* NULL: the configuration has no receiver. The configuration and the instance's name must outlive
+ * the telemetry. */
 struct telemetry *telemetry_start(const struct config *config, struct http_pool *http,
                                   struct bytes instance);
 struct spans *telemetry_spans(struct telemetry *telemetry); /* NULL for NULL */

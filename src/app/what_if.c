@@ -1,5 +1,5 @@
-/* impound what-if: stored letters judged again under another file's rules, changing nothing. The
- * letters come from the server as anybody's do; the judgement is made here. */
+/* impound what-if: judges stored letters again under another file's rules, changing nothing. The
+ * letters are read through the server's API; the judgement is made in this process. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -14,7 +14,7 @@
 #include "cli/path.h"
 
 enum { CHUNK = 64 * 1024, MISTAKES_MAX = 16 << 20 };
-#define PAGE "1000" /* the largest page that the server gives */
+#define PAGE "1000" /* the server's largest page */
 
 const struct options_row what_if_options[] = {
     {"rules", "FILE", "the configuration whose rules are tried", 0},
@@ -32,8 +32,8 @@ struct what_if {
     struct client *client;
     struct rejudge *rejudge;
     struct what_if_tally tally;
-    struct buf page, letter; /* answers */
-    uint64_t left;           /* letters still to be looked at */
+    struct buf page, letter; /* the server's answers */
+    uint64_t left;           /* letters still to be judged */
 };
 
 static enum status fetch_letter(void *arg, struct bytes letter_id, struct bytes queue,
@@ -63,7 +63,7 @@ static enum status judge_row(struct what_if *run, struct json row, struct arena 
     envelope.letter_id = field_text(row, "id", arena);
     enum status status = rejudge_letter(run->rejudge, &envelope, &kind, &decision, err);
     if (status == STATUS_NOT_FOUND)
-        return STATUS_OK; /* it went while we looked: it is no letter any more */
+        return STATUS_OK; /* the letter was removed meanwhile */
     if (status != STATUS_OK)
         return status;
     if (kind == REJUDGED)

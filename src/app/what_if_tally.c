@@ -14,7 +14,7 @@ struct what_if_row {
     bool same;
     uint64_t count;
     struct bytes letters[WHAT_IF_SAMPLES], messages[WHAT_IF_SAMPLES];
-    struct bytes rule; /* of the first */
+    struct bytes rule; /* of the first letter */
 };
 
 void what_if_tally_init(struct what_if_tally *tally) {
@@ -85,8 +85,7 @@ static struct what_if_row *row_of(struct what_if_tally *tally, const struct what
     return row;
 }
 
-/* Of an answer that looked like success, rules see up to 4 MiB when it comes; a letter keeps less.
- */
+/* Rules see up to 4 MiB of an answer that looked like a success; a letter stores less. */
 static bool is_cut(const struct envelope *envelope) {
     enum { LONGEST_CHARACTER = 4 };
     return envelope->kind == KIND_ANSWER &&
@@ -110,7 +109,7 @@ void what_if_tally_add(struct what_if_tally *tally, const struct envelope *envel
     arena_free(&scratch);
 }
 
-/* ---- showing ---- */
+/* ---- printing ---- */
 
 static bool is_retried(const struct what_if_fate *fate) {
     return fate->verdict == VERDICT_RETRY || fate->verdict == VERDICT_FALLBACK;

@@ -1,4 +1,4 @@
-/* what_if_tally: letters summed by what they were and what they would be. */
+/* what_if_tally: letters counted by their stored result and their result under the new rules. */
 #ifndef APP_WHAT_IF_TALLY_H
 #define APP_WHAT_IF_TALLY_H
 
@@ -12,7 +12,7 @@
 
 enum { WHAT_IF_SAMPLES = 3 };
 
-/* What became, or would become, of a letter. */
+/* A letter's result, stored or under the new rules. */
 struct what_if_fate {
     enum verdict verdict;
     struct bytes category, reason;
@@ -22,9 +22,9 @@ struct what_if_fate {
 struct what_if_tally {
     struct arena arena;
     struct map rows;
-    struct list order; /* of struct what_if_row, as first seen */
+    struct list order; /* of struct what_if_row, in order of appearance */
     uint64_t letters, changed, no_queue, no_failure;
-    uint64_t cut; /* of letters: judged by the beginning of their answer, as far as it is kept */
+    uint64_t cut; /* letters that were judged by the stored beginning of their answer */
 };
 
 void what_if_tally_init(struct what_if_tally *tally);
@@ -33,7 +33,7 @@ void what_if_tally_free(struct what_if_tally *tally);
 void what_if_tally_add(struct what_if_tally *tally, const struct envelope *envelope,
                        const struct decision *decision);
 
-/* For people: a table of the changes and samples of each, in words. */
+/* For display: a table of the changes, with samples of each. */
 void what_if_tally_print(const struct what_if_tally *tally, const struct cli_env *env,
                          struct buf *out);
 /* {"letters", "changed", "same", "no_queue", "no_failure", "cut", "jq_errors", "changes": […]} */
