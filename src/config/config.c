@@ -11,7 +11,7 @@
 
 enum { FILE_MAX = 16 << 20, READ_SIZE = 64 << 10, CHUNK_SIZE = 64 << 10 };
 
-/* Told of when the queues are known, since it overrides what they say. */
+/* Read when the queues are known, because `dlqs` overrides their settings. */
 static bool read_dlqs_later(struct config_reader *reader, const struct config_node *node,
                             const struct config_field *field, void *out) {
     (void)reader, (void)node, (void)field, (void)out;
@@ -164,7 +164,7 @@ const struct config_triage *config_find_triage(const struct config *config, stru
     return found ? found->triage : NULL;
 }
 
-/* Room for one full batch at least; no more than stream workers can have in their hands. */
+/* Room for at least one full batch; no more than the stream workers can have in flight. */
 static uint32_t concurrency_of(const struct config_queue *queue) {
     const struct config_handler *handler = &queue->handlers[0];
     uint32_t most = queue->concurrency > handler->batch ? queue->concurrency : handler->batch;

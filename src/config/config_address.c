@@ -18,7 +18,7 @@ static bool is_ip(int family, struct bytes host, unsigned char address[sizeof(st
     return inet_pton(family, text, address) == 1;
 }
 
-/* Cuts the host off the front. */
+/* Removes the host from the front. */
 static bool take_host(struct bytes *rest, struct bytes *host) {
     unsigned char address[sizeof(struct in6_addr)];
     size_t end = 0;

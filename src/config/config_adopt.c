@@ -19,7 +19,7 @@ static bool read_name(struct config_reader *reader, const struct config_node *no
     return true;
 }
 
-/* What is only looked at needs less. */
+/* An entry with mode peek needs fewer parts of the URL. */
 static bool read_source(struct config_reader *reader, const struct config_node *node,
                         const struct config_field *field, void *out) {
     static const char form[] = "a URL such as amqp://127.0.0.1/?queue=orders-dlq";
@@ -42,7 +42,7 @@ static bool can_be_taken(struct config_reader *reader, const struct config_node 
                                         sources_check(entry->source, &err), &err);
 }
 
-/* It may be the name of a queue of another system, whatever that is. */
+/* May be the name of a queue of another system, with any characters. */
 static bool read_queue(struct config_reader *reader, const struct config_node *node,
                        const struct config_field *field, void *out) {
     struct bytes name;
@@ -63,7 +63,7 @@ static const struct config_field adopt_fields[] = {
 };
 const struct config_table config_adopt_table = CONFIG_FLOW(adopt_fields);
 
-/* An entry without a name is called like its place, as far as a name may be. */
+/* An entry without a name is named after its source, with the characters that a name may have. */
 static struct bytes default_name(struct config_reader *reader, struct bytes source) {
     const char *member;
     struct bytes place = bytes_clip(sources_place(source, reader->arena, &member), CONFIG_NAME_MAX);

@@ -1,4 +1,4 @@
-/* config_adopt: where dead letters of other systems lie (DESIGN §9). */
+/* config_adopt: the sources of other systems' dead letters (DESIGN §9). */
 #ifndef CONFIG_CONFIG_ADOPT_H
 #define CONFIG_CONFIG_ADOPT_H
 

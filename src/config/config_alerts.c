@@ -46,7 +46,7 @@ static void put_headers(struct config_printer *p, const struct config_field *fie
 
 CONFIG_SHOWN(has_headers, struct config_receiver, of->header_count > 0)
 
-/* The URL stands at the key that says the kind, but for PagerDuty's. */
+/* The key that names the kind has the URL, except for PagerDuty. */
 static bool is_kind(const struct config_printer *p, const struct config_field *field,
                     const void *mapping) {
     const struct config_receiver *receiver = mapping;
@@ -75,7 +75,7 @@ static const struct config_field receiver_fields[] = {
 };
 const struct config_table config_receiver_table = CONFIG_FLOW(receiver_fields);
 
-/* Exactly one of the kinds stands there. */
+/* Exactly one of the kinds must be given. */
 static bool find_kind(struct config_reader *reader, const struct config_node *node,
                       struct config_receiver *receiver) {
     size_t kinds = 0;
@@ -149,7 +149,7 @@ static bool read_receivers(struct config_reader *reader, const struct config_nod
 
 /* ---- rules ---- */
 
-/* `out` is the whole rule; the key says which side of the limit is a breach. */
+/* `out` is the whole rule; the key says on which side of the limit the alert is raised. */
 static bool read_limit(struct config_reader *reader, const struct config_node *node,
                        const struct config_field *field, void *out) {
     struct alert_rule *rule = out;
@@ -164,7 +164,7 @@ static bool read_limit(struct config_reader *reader, const struct config_node *n
     return true;
 }
 
-/* A unit must be that of the metric, which is known when the whole rule is read. */
+/* The unit must be that of the metric, which is known when the whole rule is read. */
 static bool check_unit(struct config_reader *reader, const struct config_node *node,
                        const struct alert_rule *rule) {
     static const char *const forms[] = {
@@ -182,7 +182,7 @@ static bool check_unit(struct config_reader *reader, const struct config_node *n
     return config_reader_expected(reader, limit, forms[wanted]);
 }
 
-/* `out` is the whole rule. Whether there are such receivers is known when all are read. */
+/* `out` is the whole rule. The receivers' names are checked when all receivers are read. */
 static bool read_to(struct config_reader *reader, const struct config_node *node,
                     const struct config_field *field, void *out) {
     struct alert_rule *rule = out;
@@ -209,7 +209,7 @@ static void put_limit(struct config_printer *p, const struct config_field *field
     buf_printf(p->out, "%.17g", ((const struct alert_rule *)value)->limit);
 }
 
-/* Of two keys, the one that fits the rule. */
+/* The one of the two keys that fits the rule is printed. */
 CONFIG_SHOWN(is_of_dlqs, struct alert_rule, alert_metric_is_dlq(of->metric))
 CONFIG_SHOWN(is_of_queues, struct alert_rule, !alert_metric_is_dlq(of->metric))
 CONFIG_SHOWN(is_below, struct alert_rule, of->below)
@@ -314,7 +314,7 @@ static const struct config_field alerts_fields[] = {
 };
 const struct config_table config_alerts_table = CONFIG_BLOCK(alerts_fields);
 
-/* Whom a triage rule names gets its tickets, whatever else is watched. */
+/* A receiver that a triage rule names gets its tickets, whatever other rules there are. */
 static void add_defaults(struct config_alerts *alerts) {
     for (size_t i = 0; i < alert_default_count; i++) {
         if (is_defined(alerts, alert_defaults[i].name) ||

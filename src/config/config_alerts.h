@@ -1,4 +1,4 @@
-/* config_alerts: who is told of what (DESIGN §8). */
+/* config_alerts: the receivers and rules of alerts (DESIGN §8). */
 #ifndef CONFIG_CONFIG_ALERTS_H
 #define CONFIG_CONFIG_ALERTS_H
 
@@ -8,7 +8,7 @@ extern const struct config_table config_alerts_table, config_receiver_table,
     config_alert_rule_table;
 
 config_read config_alerts_read; /* struct config_alerts */
-/* The default rules, where the file says nothing of them. */
+/* Sets the default rules, for a file that has none. */
 void config_alerts_init(struct config *config);
 
 #endif

@@ -50,7 +50,7 @@ static void check_rule(struct config_reader *reader, const struct config_node *n
             BYTES_ARG(rule->name));
 }
 
-/* What a rule leaves out: an unknown category, and the category as its reason. */
+/* Defaults of a rule: an unknown category, and the category as its reason. */
 static void complete_rule(struct rule *rule) {
     if (rule->category.len == 0)
         rule->category = BYTES("unknown");
@@ -58,9 +58,9 @@ static void complete_rule(struct rule *rule) {
         rule->reason = rule->category;
 }
 
-/* Rules of one of the two lists. */
+/* The rules of one of the two lists. */
 struct rule_list {
-    const char *key;     /* in the rules' names: "rules", "answers" */
+    const char *key;     /* part of the rules' names: "rules", "answers" */
     const char *subject; /* what they match */
     const struct config_table *table;
 };

@@ -13,7 +13,7 @@ enum { CAP = 100000, REPLAYS_MOST = 1000000 };
 static const char *const on_full_words[] = {
     [ON_FULL_BLOCK] = "block", [ON_FULL_SPILL] = "spill", NULL};
 
-/* What a mapping says; routes go to the queue's policy. */
+/* The settings of a mapping; routes go to the queue's policy. */
 struct said {
     struct engine_dlq dlq;
     struct config_triage triage;
@@ -42,7 +42,7 @@ static bool read_mirror(struct config_reader *reader, const struct config_node *
                             "a URL such as redis://127.0.0.1/0?list=orders.dlq", out);
 }
 
-/* `out` is the whole of what is said. */
+/* `out` is the whole struct. */
 static bool read_route(struct config_reader *reader, const struct config_node *node,
                        const struct config_field *field, void *out) {
     struct policy *policy = ((struct said *)out)->policy;
@@ -68,7 +68,7 @@ static bool read_route(struct config_reader *reader, const struct config_node *n
 CONFIG_SHOWN(has_fresh, struct said, of->triage.fresh.within_ms > 0 || of->triage.fresh.check)
 CONFIG_SHOWN(has_rules, struct said, of->triage.rules.count > 0)
 
-/* `route` is last, and the one key that an entry of `dlqs` does not have. */
+/* `route` is last, and the only key that an entry of `dlqs` does not have. */
 static const struct config_field dlq_fields[] = {
     CONFIG_NUMBER("cap", large, struct said, dlq.cap, 1, CAP_MOST, .usual = CAP,
                   .reload = CONFIG_LIVE),
@@ -175,7 +175,7 @@ static void add_dlq(const struct finish *finish, struct config_queue *queue, str
     queue->dlqs[queue->dlq_count++] = said.dlq;
 }
 
-/* The default one, every route's, every rule's. */
+/* Adds the default DLQ, and those of every route and rule. */
 static void expand(const struct finish *finish, struct config_queue *queue) {
     const struct policy *policy = &queue->policy;
     struct said own = {.dlq = queue->dlqs[0], .triage = queue->triage[0]};
@@ -191,7 +191,7 @@ static void expand(const struct finish *finish, struct config_queue *queue) {
             add_dlq(finish, queue, own, policy->rules[i].dlq);
 }
 
-/* Where a key was said for this DLQ. */
+/* The position of the mapping that sets a key for this DLQ. */
 static struct config_place place_of(const struct finish *finish, const struct config_node *queue,
                                     struct bytes dlq, const char *key) {
     const struct override *override = override_of(finish, dlq);
@@ -207,7 +207,7 @@ static bool expires(const struct config_triage *triage) {
     return triage->retention.keep_ms[RETENTION_UNRESOLVED] != RETENTION_NEVER;
 }
 
-/* One is enough for a queue: its DLQs mostly have it from one place. */
+/* One mistake per queue is enough: its DLQs mostly have the archive from one mapping. */
 static void check_archive(const struct finish *finish, const struct config_queue *queue,
                           const struct config_node *node) {
     for (size_t i = 0; i < queue->dlq_count; i++) {
@@ -225,7 +225,7 @@ static void check_archive(const struct finish *finish, const struct config_queue
     }
 }
 
-/* Here too one is enough. */
+/* One mistake per queue is enough here, too. */
 static void check_rules(const struct finish *finish, const struct config_queue *queue,
                         const struct config_node *node) {
     for (size_t i = 0; i < queue->dlq_count; i++)
@@ -234,7 +234,7 @@ static void check_rules(const struct finish *finish, const struct config_queue *
             return;
 }
 
-/* The first key by which they differ; NULL: they agree. */
+/* The first key in which they differ; NULL: none. */
 static const char *difference(const struct said *a, const struct said *b) {
     for (size_t i = 0; i < config_dlqs_table.count; i++)
         if (!config_printer_same(&config_dlqs_table.fields[i], a, b))
@@ -293,9 +293,10 @@ static void check_unused(const struct finish *finish) {
                                BYTES_ARG(finish->overrides[i].node->key));
 }
 
-/* ---- those of `adopt` ---- */
+/* ---- DLQs of `adopt` ---- */
 
-/* What a queue that reaches it says of it holds; else the defaults, and what `dlqs` says. */
+/* The settings are those of a queue that reaches the DLQ; else the defaults, with those of `dlqs`.
+ */
 static void expand_adopt(struct finish *finish, const struct config_adopt *adopt) {
     struct config_place at = {adopt->line, adopt->column};
     struct config_node node = {.kind = CONFIG_MAPPING, .at = at, .key_at = at};
@@ -375,8 +376,8 @@ static struct said said_of(const struct config_queue *queue, struct bytes dlq) {
     return (struct said){.dlq.name = dlq};
 }
 
-/* Which DLQs a queue has applies at once; what is made for them at the start, such as a mirror,
- * does not, for a new one either. */
+/* A change of a queue's list of DLQs applies at once; objects that are created at the start, such
+ * as a mirror, need a restart, for a new DLQ as well. */
 void config_dlq_compare(struct buf *out, const char *path, const void *old, const void *new) {
     const struct config_queue *after = new;
     for (size_t i = 0; i < after->dlq_count; i++) {

@@ -4,7 +4,7 @@
 
 enum { EXPANDED_MAX = 1 << 20 };
 
-/* What a text was before it was expanded, found by its address. */
+/* A text before its expansion, found by the address of the expanded text. */
 struct config_written {
     const char *expanded;
     struct bytes written;
@@ -17,7 +17,7 @@ static void remember(struct config_reader *reader, struct bytes expanded, struct
     reader->config->written = entry;
 }
 
-/* `rest` begins behind "${"; appends the value and cuts "NAME}" off. */
+/* `rest` begins behind "${"; appends the value and removes "NAME}". */
 static bool take_name(struct config_reader *reader, const struct config_node *node,
                       struct bytes *rest, struct buf *out) {
     size_t end = bytes_find(*rest, BYTES("}"));

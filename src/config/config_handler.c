@@ -22,8 +22,8 @@ static bool read_url(struct config_reader *reader, const struct config_node *nod
     return config_value_http(reader, node, "a URL such as http://127.0.0.1:8080/orders", out);
 }
 
-/* A command line as the list that was meant, for a hint: quotes within it are for the user to see
- * to. */
+/* A command line as the list that was probably meant, for a hint: quotes in it are left to the
+ * user. */
 static struct bytes as_list(struct config_reader *reader, struct bytes line) {
     struct bytes list = BYTES_NONE;
     for (size_t at = 0; at < line.len;) {
@@ -37,7 +37,7 @@ static struct bytes as_list(struct config_reader *reader, struct bytes line) {
     return list;
 }
 
-/* `out` is the whole handler: words and their number. */
+/* `out` is the whole handler: its arguments and their number. */
 static bool read_argv(struct config_reader *reader, const struct config_node *node,
                       const struct config_field *field, void *out) {
     (void)field;
@@ -91,7 +91,7 @@ static void put_headers(struct config_printer *p, const struct config_field *fie
     config_printer_headers(p, handler->headers, handler->header_count);
 }
 
-/* That it is there says it all. */
+/* The key alone is enough; it has no settings. */
 static bool read_lease(struct config_reader *reader, const struct config_node *node,
                        const struct config_field *field, void *out) {
     (void)field, (void)out;
@@ -142,7 +142,7 @@ static const struct config_field handler_fields[] = {
 };
 const struct config_table config_handler_table = CONFIG_FLOW(handler_fields);
 
-/* What a handler is, as far as its keys go: a bit each. */
+/* The form of a handler, which determines its keys: a bit each. */
 enum { FORM_HTTP = 1, FORM_EXEC = 2, FORM_STREAM = 4, FORM_LEASE = 8 };
 
 static unsigned form_of(const struct config_handler *handler) {
@@ -151,7 +151,7 @@ static unsigned form_of(const struct config_handler *handler) {
     return handler->kind == HANDLER_LEASE ? FORM_LEASE : FORM_HTTP;
 }
 
-/* Keys that not every handler has. */
+/* Refuses keys that this form of handler does not have. */
 static void refuse_keys(struct config_reader *reader, const struct config_node *node,
                         const struct config_handler *handler) {
     static const struct {
@@ -238,7 +238,7 @@ bool config_handler_read(struct config_reader *reader, const struct config_node 
     return check_kind(reader, node, handler);
 }
 
-/* One word where that says it all. */
+/* Printed as one word if it has no settings. */
 void config_handler_put(struct config_printer *p, const struct config_field *field,
                         const void *value) {
     const struct config_handler *handler = value;

@@ -1,4 +1,4 @@
-/* config_handler: who processes a queue's messages. */
+/* config_handler: the handler of a queue's messages. */
 #ifndef CONFIG_CONFIG_HANDLER_H
 #define CONFIG_CONFIG_HANDLER_H
 

@@ -1,4 +1,4 @@
-/* The YAML is read back instead of being written a second time by hand, so that the two forms
+/* The printed YAML is parsed instead of being written a second time as JSON, so that the two forms
  * cannot differ. */
 #include "config/config_json.h"
 

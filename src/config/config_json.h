@@ -1,10 +1,10 @@
-/* config_json: what config_print prints, as JSON (`impound check --json`). */
+/* config_json: the output of config_print as JSON (`impound check --json`). */
 #ifndef CONFIG_CONFIG_JSON_H
 #define CONFIG_CONFIG_JSON_H
 
 #include "config/config.h"
 
-/* The same members in the same order. Counts are numbers; whatever has a unit is a text as in the
+/* The same members in the same order. Counts are numbers; values with a unit are texts as in the
  * file, such as "200ms". One line. */
 void config_json_print(const struct config *config, struct buf *out);
 

@@ -8,8 +8,8 @@
 
 enum config_limit_unit { LIMIT_NUMBER, LIMIT_DURATION, LIMIT_PER_MINUTE, LIMIT_SHARE };
 
-/* In the unit in which metrics are read: seconds, a minute, 0 to 1. `unit` is how it was written;
- * LIMIT_NUMBER: without any. */
+/* In the unit of the metrics: seconds, per minute, 0 to 1. `unit` is the unit in the text;
+ * LIMIT_NUMBER: none. */
 bool config_limit_parse(struct bytes text, double *out, enum config_limit_unit *unit);
 enum config_limit_unit config_limit_unit_of(enum alert_metric metric);
 

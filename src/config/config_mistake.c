@@ -6,7 +6,7 @@
 
 enum { TEXT_MAX = 1024, UTF8_MAX = 4 };
 
-/* A value is quoted in its mistake: a line end in it must not forge a second one. */
+/* A mistake quotes the value: a line end in the value must not look like a second mistake. */
 static void keep_on_one_line(char *text) {
     for (; *text; text++)
         if ((unsigned char)*text < ' ' || *text == 0x7f)

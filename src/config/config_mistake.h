@@ -1,11 +1,11 @@
-/* config_mistake: what is wrong in a configuration, collected with its places and told in their
- * order. */
+/* config_mistake: the mistakes in a configuration, collected with their positions and printed in
+ * the order of the file. */
 #ifndef CONFIG_CONFIG_MISTAKE_H
 #define CONFIG_CONFIG_MISTAKE_H
 
 #include "config/config.h"
 
-/* Both from 1. */
+/* Both count from 1. */
 struct config_place {
     size_t line, column;
 };
@@ -18,13 +18,13 @@ struct config_mistakes {
         size_t order;
         struct bytes text;
     } list[CONFIG_MISTAKES_MAX];
-    size_t count; /* of all, also those beyond the list */
+    size_t count; /* of all mistakes, also those beyond the list */
 };
 
 __attribute__((format(printf, 3, 4))) void config_mistake_add(struct config_mistakes *mistakes,
                                                               struct config_place at,
                                                               const char *format, ...);
-/* One line each, by place. */
+/* One line each, by position. */
 void config_mistake_put(struct config_mistakes *mistakes, struct buf *out);
 
 #endif

@@ -5,9 +5,9 @@
 #include "config/config.h"
 #include "config/config_reader.h"
 
-/* The folder that a file stands in, absolute; in the arena. */
+/* The absolute path of the folder of a file; in the arena. */
 struct bytes config_path_dir(struct arena *arena, const char *file);
-/* An absolute path stays as it is, any other is put behind the configuration's folder. */
+/* An absolute path is unchanged, any other is relative to the configuration's folder. */
 struct bytes config_path_from(struct config *config, struct bytes path);
 config_read config_path_read_pem; /* struct bytes: a file of certificates */
 

@@ -54,7 +54,7 @@ static void put_delays(struct config_printer *p, const struct config_field *fiel
     buf_char(p->out, ']');
 }
 
-/* Delays stand in place of backoff. */
+/* Delays replace backoff. */
 CONFIG_SHOWN(shows_backoff, struct retry_policy, of->shape != BACKOFF_LIST)
 CONFIG_SHOWN(shows_delays, struct retry_policy, of->shape == BACKOFF_LIST)
 

@@ -12,7 +12,7 @@
 
 enum { SHOWN_MAX = 16 << 20, COMPARED_MAX = 256 << 20 };
 
-/* Words that some YAML readers take for something other than a text. */
+/* Words that some YAML readers do not read as a text. */
 static bool is_special(struct bytes text) {
     static const char *const words[] = {"null", "true", "false", "yes", "no",
                                         "on",   "off",  "y",     "n"};
@@ -32,7 +32,7 @@ static bool is_plain(struct bytes text) {
     return text.len > 0 && !is_special(text);
 }
 
-/* Quoted where need be: a JSON string is a YAML string. */
+/* Quoted if necessary: a JSON string is a YAML string. */
 static void put_raw(struct config_printer *p, struct bytes text) {
     struct json_out json = json_out(p->out);
     if (is_plain(text))
@@ -58,7 +58,7 @@ void config_printer_key(struct config_printer *p, struct bytes key, const char *
     buf_str(p->out, behind);
 }
 
-/* Without the word that says what kind of credentials follow. */
+/* Without the word for the scheme, such as Bearer, before the credentials. */
 static struct bytes credentials_of(struct bytes text) {
     static const char *const kinds[] = {"Bearer ", "Basic ", "Token "};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -76,7 +76,7 @@ void config_printer_secret(struct config_printer *p, struct bytes text) {
     put_raw(p, url_is_named(credentials_of(written)) ? written : BYTES("***"));
 }
 
-/* A header is taken for a secret by its name. */
+/* Whether a header is a secret is decided by its name. */
 static bool is_secret(struct bytes name) {
     static const char *const parts[] = {"auth", "cookie", "key", "password", "secret", "token"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -139,7 +139,7 @@ static void put_value(struct config_printer *p, const struct config_field *field
         config_printer_mapping(p, field->table, value);
 }
 
-/* Whether what stands below the key are whole lines. */
+/* Whether the value is printed as whole lines below the key. */
 static bool has_lines(const struct config_field *field, const void *value) {
     bool off = field->off && field->off(value);
     return field->lines || (!off && !field->put && field->table->block);
@@ -164,7 +164,8 @@ static void put_line(struct config_printer *p, const struct config_field *field,
     buf_str(p->out, lines ? "" : "\n");
 }
 
-/* Those rows whose place is behind `key`, each with those behind it; NULL: at their own place. */
+/* The rows that are printed after `key`, each followed by the rows after it; NULL: the rows at
+ * their own position. */
 static void put_rows(struct config_printer *p, const struct config_table *table,
                      const void *mapping, const char *key, const char **before) {
     for (size_t i = 0; i < table->count; i++) {

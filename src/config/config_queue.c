@@ -31,7 +31,7 @@ static bool leases(const struct config_queue *queue) {
 
 static const char source_form[] = "builtin, or a URL such as redis://127.0.0.1/0?list=orders";
 
-/* ${NAME} was filled in, so the mistake does not quote a URL: it may hold a password. */
+/* ${NAME} has been expanded, so the mistake does not quote a URL: it may contain a password. */
 bool config_queue_source_is_right(struct config_reader *reader, const struct config_node *node,
                                   enum status status, const struct err *err) {
     if (status == STATUS_NOT_FOUND)
@@ -55,7 +55,7 @@ bool config_queue_read_source(struct config_reader *reader, const struct config_
     return config_queue_source_is_right(reader, node, sources_check(text, &err), &err);
 }
 
-/* `out` is the whole queue, whose handlers[0] is there. */
+/* `out` is the whole queue, whose handlers[0] exists. */
 static bool read_fallback(struct config_reader *reader, const struct config_node *node,
                           const struct config_field *field, void *out) {
     struct config_queue *queue = out;
@@ -83,7 +83,7 @@ static bool read_handler(struct config_reader *reader, const struct config_node 
     return config_handler_read(reader, node, field, &queue->handlers[0]);
 }
 
-/* The fallbacks are compared with the handler: to run another of them takes the same restart. */
+/* The fallbacks are compared together with the handler: a change of any of them needs a restart. */
 static void put_handler(struct config_printer *p, const struct config_field *field,
                         const void *value) {
     const struct config_queue *queue = value;
@@ -105,7 +105,7 @@ static void put_fallback(struct config_printer *p, const struct config_field *fi
 
 CONFIG_SHOWN(has_fallback, struct config_queue, of->handler_count > 1)
 
-/* Its letters are done with one at a time, and their answers are nobody's results. */
+/* Letters are compensated one at a time, and the answers are not kept. */
 static bool read_compensate(struct config_reader *reader, const struct config_node *node,
                             const struct config_field *field, void *out) {
     struct config_queue *queue = out;
@@ -135,7 +135,7 @@ static void put_compensate(struct config_printer *p, const struct config_field *
 
 CONFIG_SHOWN(compensates, struct config_queue, of->compensate)
 
-/* ---- which messages wait for one another ---- */
+/* ---- order ---- */
 
 static const char *const order_words[] = {[ORDER_NONE] = "none", [ORDER_KEY] = "key", NULL};
 static const char *const on_dead_words[] = {
@@ -189,7 +189,7 @@ static void check_order(struct config_reader *reader, const struct config_node *
     }
 }
 
-/* Workers that lease have no limit of ours. */
+/* Workers that lease have no limit of concurrency here. */
 CONFIG_SHOWN(has_limit, struct config_queue, of->concurrency != ENGINE_UNLIMITED)
 CONFIG_SHOWN(has_order, struct config_queue, of->order == ORDER_KEY)
 CONFIG_SHOWN(is_idempotent, struct config_queue,
@@ -237,7 +237,7 @@ static const struct config_node *child_of(const struct config_node *node, const 
     return node->kind == CONFIG_MAPPING ? config_tree_find(node, key) : NULL;
 }
 
-/* Defaults depend on the handler, which may stand behind what they are defaults of. */
+/* Some defaults depend on the handler, which may come after their keys in the file. */
 static enum handler_class handler_class_of(const struct config_node *queue) {
     const struct config_node *handler = child_of(queue, "handler");
     enum handler_class word;
@@ -266,8 +266,8 @@ static void init_queue(struct config_reader *reader, const struct config_node *n
     config_dlq_init(reader, queue);
 }
 
-/* A queue's answers are kept alike whoever gives them, unless a fallback says otherwise or has none
- * to give. */
+/* Answers of all handlers of a queue are kept alike, unless a fallback has a setting of its own or
+ * gives no answers. */
 static void share_reply(struct config_queue *queue) {
     const struct config_reply *first = &queue->handlers[0].reply;
     for (size_t i = 1; i < queue->handler_count; i++) {

@@ -1,4 +1,4 @@
-/* config_queue: one pipeline, from its source to its DLQs. */
+/* config_queue: one queue, from its source to its DLQs. */
 #ifndef CONFIG_CONFIG_QUEUE_H
 #define CONFIG_CONFIG_QUEUE_H
 
@@ -12,7 +12,8 @@ config_read config_queue_read_all;
 config_put config_queue_put_all;
 config_compare config_queue_compare_all;
 config_read config_queue_read_source; /* struct bytes: builtin, or the URL of a broker */
-/* Says what is wrong with the source at this node, as sources_check told. True: nothing is. */
+/* Adds a mistake for the source at this node, with the text of sources_check. True: the source is
+ * right. */
 bool config_queue_source_is_right(struct config_reader *reader, const struct config_node *node,
                                   enum status status, const struct err *err);
 

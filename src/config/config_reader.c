@@ -52,7 +52,7 @@ bool config_reader_is_mapping(struct config_reader *reader, const struct config_
     return node->kind == CONFIG_MAPPING || config_reader_expected(reader, node, of);
 }
 
-/* One that is near what was written, or else all that there are. */
+/* The hint has the nearest known key, or else all keys. */
 static void add_unknown(struct config_reader *reader, const struct config_node *node,
                         const struct config_table *table) {
     const char *names[FIELDS_MAX];

@@ -1,7 +1,7 @@
-/* config_reader: mappings read by tables (config_table.h).
+/* config_reader: reads mappings by tables (config_table.h).
  *
- * The table reads every key, tells unknown ones with their nearest neighbour, and refuses what this
- * version cannot do yet. */
+ * A table has every key; unknown keys are reported with the nearest known one, and keys that this
+ * version does not support yet are refused. */
 #ifndef CONFIG_CONFIG_READER_H
 #define CONFIG_CONFIG_READER_H
 
@@ -9,15 +9,16 @@
 #include "config/config_tree.h"
 
 struct config_reader {
-    struct config *config; /* being filled; its arena holds everything */
+    struct config *config; /* being filled in; its arena holds all texts */
     struct arena *arena;
     struct config_mistakes mistakes;
-    struct bytes label; /* of the mapping being read: `queue "orders"`, `retry of queue "orders"` */
+    /* Name of the mapping being read: `queue "orders"`, `retry of queue "orders"`. */
+    struct bytes label;
 };
 
-/* Gives the mapping's numbers their defaults, also those of mappings in it. */
+/* Sets the defaults of the mapping's numbers, also those of mappings in it. */
 void config_reader_defaults(const struct config_table *table, void *target);
-/* Reads every key of the mapping that the table knows; false when the node is no mapping. */
+/* Reads every key of the mapping that the table knows; false if the node is not a mapping. */
 bool config_reader_mapping(struct config_reader *reader, const struct config_node *node,
                            const struct config_table *table, void *target);
 /* The same, with a label of its own instead of "<key> of <label>". */
@@ -26,21 +27,21 @@ bool config_reader_named(struct config_reader *reader, const struct config_node 
 /* Copies the values of those keys that the mapping `node` has. */
 void config_reader_apply(const struct config_table *table, const struct config_node *node,
                          const void *said, void *into);
-/* Adds a mistake when it is none; `of` is what was expected. */
+/* Adds a mistake if the node is not a mapping; `of` is the expected value. */
 bool config_reader_is_mapping(struct config_reader *reader, const struct config_node *node,
                               const char *of);
 /* Adds `<key>: expected <what>, got <shown>` and returns false. */
 bool config_reader_expected(struct config_reader *reader, const struct config_node *node,
                             const char *what);
-/* Adds a mistake when the mapping, an item of a list, has no such key. */
+/* Adds a mistake if the mapping, an item of a list, has no such key. */
 bool config_reader_lacks(struct config_reader *reader, const struct config_node *node,
                          const char *key);
 /* Adds `<what> is not in this version` and returns false. */
 bool config_reader_not_yet(struct config_reader *reader, struct config_place at, struct bytes what);
-/* Text in the configuration's arena. */
+/* A formatted text in the configuration's arena. */
 __attribute__((format(printf, 2, 3))) struct bytes config_reader_text(struct config_reader *reader,
                                                                       const char *format, ...);
-/* `. Did you mean "x"?` or nothing. */
+/* `. Did you mean "x"?` or an empty text. */
 struct bytes config_reader_hint(struct config_reader *reader, struct bytes word,
                                 const char *const *candidates, size_t count);
 /* `a, b or c`; at least one. */

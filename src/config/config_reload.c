@@ -8,7 +8,7 @@
 
 enum { KEY_MAX = 512, LINE_SIZE = KEY_MAX + 64 };
 
-/* Several DLQs of one queue may differ in the same key. */
+/* Appends the line once, although several DLQs of one queue may differ in the same key. */
 static void note(struct buf *out, const char *path) {
     char text[LINE_SIZE];
     snprintf(text, sizeof text, "%s changed: restart to apply", path);

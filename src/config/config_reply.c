@@ -15,7 +15,7 @@ static const struct config_field reply_fields[] = {
 };
 const struct config_table config_reply_table = CONFIG_FLOW(reply_fields);
 
-/* ${NAME} was filled in, so the mistake does not quote the URL: it may hold a password. */
+/* ${NAME} has been expanded, so the mistake does not quote the URL: it may contain a password. */
 bool config_reply_url(struct config_reader *reader, const struct config_node *node,
                       const char *what, const char *form, struct bytes *out) {
     struct err err;

@@ -6,7 +6,7 @@
 
 extern const struct config_table config_server_table;
 
-/* What stands when the file says nothing. */
+/* Sets the defaults. */
 void config_server_init(struct config *config);
 /* Both take the whole struct config as `out`. */
 config_read config_server_read;

@@ -1,11 +1,11 @@
 /* config_table: the keys of one mapping of impound.yaml, a row each.
  *
- * A key is one row. It says how the value is read (with its range and what the mistake says), how
- * it is printed, where it is kept, and whether a reload applies it. Reading (config_reader.c),
- * printing and comparing (config_printer.c) and reloading (config_reload.c) walk the tables; so do
- * the tests that hold docs/config.md, the printed form and the reload to them.
+ * A row says how the value of a key is read (with its range and the text of the mistake), how it is
+ * printed, where it is kept, and whether a reload applies it. Reading (config_reader.c), printing
+ * and comparing (config_printer.c) and reloading (config_reload.c) walk the tables; so do the tests
+ * that compare docs/config.md, the printed form and the reload with them.
  *
- * Two values are the same when they are printed the same, with texts and secrets as they are. */
+ * Two values are equal if they are printed the same, with texts and secrets in full. */
 #ifndef CONFIG_CONFIG_TABLE_H
 #define CONFIG_CONFIG_TABLE_H
 
@@ -19,7 +19,7 @@ struct config_node;
 struct config_printer;
 struct config_reader;
 
-/* Reads one value into `out`. False: it was no such value, a mistake says so, and *out is unchanged
+/* Reads one value into `out`. False: the value is wrong, a mistake was added, and *out is unchanged
  * or filled in part. */
 typedef bool config_read(struct config_reader *reader, const struct config_node *node,
                          const struct config_field *field, void *out);
@@ -32,33 +32,33 @@ typedef bool config_shown(const struct config_printer *p, const struct config_fi
 /* Appends a line for each change of a value that needs a restart; `path` names the value. */
 typedef void config_compare(struct buf *out, const char *path, const void *old, const void *new);
 
-/* When a changed value comes into force. */
+/* When a changed value takes effect. */
 enum config_reload {
-    CONFIG_INSIDE,  /* as the rows of its table say; within a value that has an answer of its own,
-                       as that says */
+    /* By the rows of its table; a row below a value with a setting of its own inherits it. */
+    CONFIG_INSIDE,
     CONFIG_LIVE,    /* at a reload */
-    CONFIG_RESTART, /* at the next start; a reload says so */
-    CONFIG_BESIDE,  /* as another key of the mapping, which is compared with it */
+    CONFIG_RESTART, /* at the next start; a reload reports it */
+    CONFIG_BESIDE,  /* with another key of the mapping, which is compared together with it */
 };
 
 struct config_field {
     const char *name;
-    config_read *read;                /* NULL: known, but not in this version */
+    config_read *read;                /* NULL: known, but not supported in this version */
     config_put *put;                  /* NULL: by its table */
-    size_t offset, size;              /* of the value, in the mapping; a whole row has size 0 */
+    size_t offset, size;              /* of the value in the mapping; a whole row has size 0 */
     int64_t least, most;              /* for numbers and durations */
     int64_t usual;                    /* the default of a number, unless it is 0 */
-    const char *const *words;         /* for a choice: the word's place is its value */
+    const char *const *words;         /* for a choice: the index of the word is the value */
     const struct config_table *table; /* for a mapping */
     config_shown *shown;              /* NULL: always, or see `optional` */
     bool (*off)(const void *value);   /* true: printed as the word off */
     const char *note;                 /* printed as a comment behind "key:" */
-    const char *behind;               /* printed behind this key, not at its own place */
+    const char *behind;               /* printed after this key, not at its own position */
     config_compare *compare;          /* NULL: as a whole, or by the rows of the table */
     enum config_reload reload;
     bool optional; /* not printed while it is empty or 0 */
     bool lines;    /* printed as lines below its key */
-    bool merges;   /* an entry of `dlqs` overrides keys of it, not all of it */
+    bool merges;   /* an entry of `dlqs` overrides single keys of it */
 };
 
 struct config_table {
@@ -72,11 +72,10 @@ struct config_table {
 #define CONFIG_FLOW(fields)                                                                        \
     { (fields), sizeof(fields) / sizeof *(fields), false }
 
-/* Rows of a table. What stands behind the named arguments is designated: `.reload = CONFIG_LIVE`.
- */
+/* Rows of a table. The variable arguments are designated initialisers: `.reload = CONFIG_LIVE`. */
 #define CONFIG_AT(type, member)                                                                    \
     .offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
-/* `kind` is one of those of config_value.h: duration, size, count, large, percent, rate. */
+/* `kind` is one of config_value.h: duration, size, count, large, percent, rate. */
 #define CONFIG_NUMBER(key, kind, type, member, lowest, highest, ...)                               \
     {                                                                                              \
         .name = key, .read = config_value_##kind, .put = config_value_put_##kind,                  \
@@ -97,10 +96,10 @@ struct config_table {
     { .name = key, .read = reader, .put = printer, CONFIG_AT(type, member), __VA_ARGS__ }
 #define CONFIG_MAPPED(key, reader, mapping, type, member, ...)                                     \
     { .name = key, .read = reader, .table = &mapping, CONFIG_AT(type, member), __VA_ARGS__ }
-/* It gets the mapping itself, to fill or print several members of it. */
+/* The reader gets the mapping itself, to fill or print several members of it. */
 #define CONFIG_WHOLE(key, reader, ...)                                                             \
     { .name = key, .read = reader, __VA_ARGS__ }
-/* A config_shown: whether the key is printed, told from the mapping, `of`. */
+/* A config_shown: whether the key is printed, computed from the mapping, `of`. */
 #define CONFIG_SHOWN(function, type, expression)                                                   \
     static bool function(const struct config_printer *p, const struct config_field *field,         \
                          const void *mapping) {                                                    \

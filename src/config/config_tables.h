@@ -1,4 +1,4 @@
-/* config_tables: every mapping of impound.yaml, for those who tell of all its keys. */
+/* config_tables: every mapping of impound.yaml, for code that lists all keys. */
 #ifndef CONFIG_CONFIG_TABLES_H
 #define CONFIG_CONFIG_TABLES_H
 

@@ -29,7 +29,7 @@ static bool read_otlp(struct config_reader *reader, const struct config_node *no
     return config_value_http(reader, node, "a URL such as http://127.0.0.1:4318", out);
 }
 
-/* `out` is the whole of it. */
+/* `out` is the whole struct. */
 static bool read_headers(struct config_reader *reader, const struct config_node *node,
                          const struct config_field *field, void *out) {
     (void)field;
@@ -56,7 +56,7 @@ static void put_headers(struct config_printer *p, const struct config_field *fie
     config_printer_headers(p, telemetry->headers, telemetry->header_count);
 }
 
-/* What the environment alone knows of headers is compared, but not printed. */
+/* Headers from the environment are compared, but not printed. */
 static bool shows_headers(const struct config_printer *p, const struct config_field *field,
                           const void *mapping) {
     const struct config_telemetry *telemetry = mapping;
@@ -134,7 +134,7 @@ static void take_service(struct config_reader *reader, struct config_telemetry *
         telemetry->service = service;
 }
 
-/* Where nothing is sent, nothing of it matters. */
+/* Without a receiver the other settings are ignored. */
 void config_telemetry_finish(struct config_reader *reader) {
     struct config_telemetry *telemetry = &reader->config->telemetry;
     if (telemetry->off)

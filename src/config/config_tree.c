@@ -17,12 +17,12 @@ struct anchor {
 
 struct builder {
     struct fy_parser *parser;
-    struct fy_event *event; /* the one being looked at */
+    struct fy_event *event; /* the current event */
     struct arena *arena;
     struct config_mistakes *mistakes;
     struct anchor *anchors;
-    bool failed; /* the rest makes no sense … */
-    bool told;   /* … and a mistake says why */
+    bool failed; /* the rest cannot be read … */
+    bool told;   /* … and a mistake has the reason */
 };
 
 static void step(struct builder *b) {
@@ -34,7 +34,7 @@ static enum fy_event_type event_type(const struct builder *b) {
     return b->event ? b->event->type : FYET_NONE;
 }
 
-/* The parser's mark stands behind the sign that begins a quoted text or an alias. */
+/* The parser's mark is behind the character that begins a quoted text or an alias. */
 static bool has_sign(const struct builder *b) {
     if (b->event->type != FYET_SCALAR)
         return b->event->type == FYET_ALIAS;
@@ -151,7 +151,7 @@ static const struct config_node *find_in(const struct map *seen, struct bytes ke
     return NULL;
 }
 
-/* Later twins are told of and left out. */
+/* A key that occurs twice is reported, and its later values are ignored. */
 static void add_unless_twin(struct builder *b, struct config_node *mapping, struct map *seen,
                             struct config_node *child) {
     const struct config_node *twin = find_in(seen, child->key);
@@ -182,7 +182,7 @@ static void take_pairs(struct builder *b, struct config_node *mapping, size_t de
             break;
         child->key_at = key_at;
         if (child->kind == CONFIG_NOTHING && child->text.len == 0)
-            child->at = key_at; /* what was left out stands nowhere */
+            child->at = key_at; /* an omitted value has no position of its own */
         add_unless_twin(b, mapping, &seen, child);
     }
     map_free(&seen);
@@ -210,7 +210,7 @@ static struct config_node *take_container(struct builder *b, struct bytes key, s
     return node;
 }
 
-/* NULL: the parser gave up, or we did. */
+/* NULL: the parser failed, or this reader did. */
 static struct config_node *take_value(struct builder *b, struct bytes key, size_t depth) {
     struct config_node *node = NULL;
     enum fy_event_type type = event_type(b);
@@ -265,7 +265,7 @@ static struct fy_diag *silent_diag(void) {
     return diag;
 }
 
-/* One is enough: what follows a syntax error is mostly its echo. */
+/* Only the first is reported: errors after a syntax error mostly follow from it. */
 static void add_syntax_error(struct builder *b, struct fy_diag *diag) {
     void *walk = NULL;
     const struct fy_diag_error *error = fy_diag_errors_iterate(diag, &walk);
@@ -278,7 +278,7 @@ static void add_syntax_error(struct builder *b, struct fy_diag *diag) {
     config_mistake_add(b->mistakes, at, "this is not YAML: %s", error->msg);
 }
 
-/* The parser lets broken characters pass, and takes a NUL for the end. */
+/* The parser accepts invalid characters, and reads a NUL as the end. */
 static bool is_text(struct bytes yaml, struct config_mistakes *mistakes) {
     struct bytes line;
     for (size_t row = 1; bytes_line(&yaml, &line); row++) {
@@ -329,7 +329,7 @@ struct bytes config_tree_shown(struct arena *arena, const struct config_node *no
     char text[SHOWN_MAX + 8];
     struct buf shown;
     buf_init_heap(&shown, node->text.len + sizeof text);
-    url_show(node->text, &shown); /* it may hold a password */
+    url_show(node->text, &shown); /* the URL may contain a password */
     struct bytes clipped = bytes_clip(buf_view(&shown), SHOWN_MAX);
     snprintf(text, sizeof text, "\"%.*s%s\"", BYTES_ARG(clipped),
              clipped.len < shown.len ? "…" : "");

@@ -1,8 +1,8 @@
-/* config_tree: YAML text as a tree whose every part knows its place.
+/* config_tree: YAML text as a tree in which every node has its position.
  *
- * All values are texts here; what a text means is for its reader to say. Keys of a mapping are
- * unique. An alias is a copy of the node it names that shares its children, so a document cannot
- * blow up; no alias can stand inside what it names. */
+ * All values are texts here; their reader interprets them. Keys of a mapping are unique. An alias
+ * is a copy of its anchor's node that shares its children, so aliases cannot make a document grow
+ * exponentially; no alias can be inside its own anchor. */
 #ifndef CONFIG_CONFIG_TREE_H
 #define CONFIG_CONFIG_TREE_H
 
@@ -14,20 +14,20 @@ enum config_node_kind { CONFIG_NOTHING, CONFIG_SCALAR, CONFIG_LIST, CONFIG_MAPPI
 struct config_node {
     enum config_node_kind kind;
     struct config_place at;     /* of the value */
-    struct config_place key_at; /* of its key; of the value in a list */
+    struct config_place key_at; /* of its key; in a list, of the value */
     struct bytes key;           /* in a list: "delays[1]"; empty at the root */
     struct bytes text;          /* of a scalar */
-    bool plain;                 /* the scalar stands there without quotes */
+    bool plain;                 /* the scalar has no quotes */
     struct config_node *first, *last, *next;
     size_t count; /* of children */
     struct map_node by_key;
 };
 
-/* The root is a mapping. NULL: the text is no such YAML; the mistakes say why. */
+/* The root is a mapping. NULL: the text is not such YAML; the mistakes have the reason. */
 struct config_node *config_tree_parse(struct bytes yaml, struct config_mistakes *mistakes);
 /* NULL when the mapping has no such key. */
 const struct config_node *config_tree_find(const struct config_node *mapping, const char *key);
-/* What stands there, for the end of a sentence: "ten" in quotes, a list, a mapping, nothing. */
+/* The node's value, for the end of a sentence: "ten" in quotes, a list, a mapping, nothing. */
 struct bytes config_tree_shown(struct arena *arena, const struct config_node *node);
 
 #endif

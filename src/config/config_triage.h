@@ -1,5 +1,4 @@
-/* config_triage: what a DLQ's configuration says to triage (`fresh`, `retention`), and a queue's
- * (`replay`). */
+/* config_triage: a DLQ's settings for triage (`fresh`, `retention`), and a queue's (`replay`). */
 #ifndef CONFIG_CONFIG_TRIAGE_H
 #define CONFIG_CONFIG_TRIAGE_H
 
@@ -14,7 +13,7 @@ config_read config_triage_read_fresh;     /* struct config_fresh */
 config_read config_triage_read_replay;    /* struct config_queue */
 config_read config_triage_read_retention; /* struct config_retention */
 
-/* How long each DLQ keeps its letters, in the arena; texts are the configuration's. */
+/* The retention of each DLQ, in the arena; texts belong to the configuration. */
 size_t config_triage_retention(const struct config *config, struct arena *arena,
                                struct retention_rule **out);
 

@@ -158,7 +158,7 @@ static bool read_canary(struct config_reader *reader, const struct config_node *
     return true;
 }
 
-/* A queue, or receivers: which, is known with the action. `out` is the whole rule. */
+/* A queue or receivers, depending on the action. `out` is the whole rule. */
 static bool read_to(struct config_reader *reader, const struct config_node *node,
                     const struct config_field *field, void *out) {
     static const char form[] =
@@ -200,7 +200,7 @@ static void put_to(struct config_printer *p, const struct config_field *field, c
         config_printer_texts(p, rule->tell, rule->tell_count);
 }
 
-/* Which keys an action has. */
+/* The keys of an action. */
 CONFIG_SHOWN(replays, struct triage_rule, of->action == TRIAGE_REPLAY)
 CONFIG_SHOWN(has_canary, struct triage_rule, of->action == TRIAGE_REPLAY && of->canary_count > 0)
 CONFIG_SHOWN(has_edit, struct triage_rule, of->action == TRIAGE_REPLAY && of->edit.len > 0)
@@ -238,7 +238,7 @@ void config_triage_rules_put(struct config_printer *p, const struct config_field
     buf_char(p->out, ']');
 }
 
-/* Keys that mean something with some actions alone. */
+/* Keys that are valid with some actions only. */
 #define WITH(action) (1u << TRIAGE_##action)
 static const struct {
     const char *key;
@@ -267,7 +267,7 @@ static bool check_keys(struct config_reader *reader, const struct config_node *n
     return true;
 }
 
-/* What cannot be taken back must say of what it is. */
+/* An action that cannot be undone must have conditions. */
 static bool check_when(struct config_reader *reader, const struct config_node *node,
                        const struct triage_rule *rule) {
     bool careful = rule->action != TRIAGE_REPLAY && rule->action != TRIAGE_ESCALATE;
@@ -326,7 +326,7 @@ static bool has_receiver(const struct config_alerts *alerts, struct bytes name) 
     return false;
 }
 
-/* What it lacks, in words; BYTES_NONE: nothing. */
+/* A description of what is missing; BYTES_NONE: nothing. */
 static struct bytes lacking(struct config_reader *reader, const struct config_queue *queue,
                             const struct engine_dlq *dlq, const struct triage_rule *rule) {
     if (rule->action == TRIAGE_ARCHIVE && dlq->archive.len == 0)

@@ -162,7 +162,7 @@ static bool decimal(struct bytes text, size_t digits, uint64_t *out) {
     return true;
 }
 
-/* A decimal number with a unit behind it, in units of the last digit. */
+/* A decimal number followed by a unit, in units of the last digit. */
 static bool read_scaled(struct config_reader *reader, const struct config_node *node,
                         struct bytes unit, size_t digits, const char *form, uint64_t *out) {
     struct bytes text;
