@@ -10,7 +10,7 @@ const char *impound_version(void) {
     return IMPOUND_VERSION;
 }
 
-/* ---- trouble ---- */
+/* ---- errors ---- */
 
 static const enum impound_status statuses[STATUS_COUNT] = {
     [STATUS_OK] = IMPOUND_OK,
@@ -67,7 +67,7 @@ enum impound_status library_mistakes(struct impound_error *error, enum status st
     return library_fail(error, status, "%.*s", BYTES_ARG(bytes_trim(buf_view(mistakes))));
 }
 
-/* ---- words: the public enums are core's, number by number ---- */
+/* ---- texts: the public enums have the same numbers as core's ---- */
 
 static_assert((int)IMPOUND_KIND_ANSWER == (int)KIND_ANSWER, "kinds");
 static_assert((int)IMPOUND_VERDICT_HALT == (int)VERDICT_HALT, "verdicts");

@@ -1,4 +1,5 @@
-/* library: what the files behind include/impound/impound.h share. Its contract is that header. */
+/* library: declarations shared by the files that implement include/impound/impound.h. That header
+ * has the contract. */
 #ifndef LIB_LIBRARY_H
 #define LIB_LIBRARY_H
 
@@ -8,7 +9,7 @@
 #include "core/policy.h"
 #include "impound/impound.h"
 
-/* Texts of the outcome point into the arrays. */
+/* The outcome's texts point into the arrays. */
 struct impound_outcome {
     struct outcome outcome;
     char error_type[OUTCOME_TYPE_MAX];
@@ -20,21 +21,21 @@ struct impound_outcome {
 
 /* The policy inside, for budget and breaker. */
 const struct policy *library_policy(const struct impound_policy *policy);
-/* Which of the policy's own rules have a pattern that matches this message. */
+/* Finds the policy's own rules whose pattern matches this message. */
 void library_policy_facts(const struct impound_policy *policy, const struct outcome *outcome,
                           struct rule_facts *facts);
 
-/* Tells what is in *err, where there is an error to tell it in, and gives the public status. */
+/* Copies *err to `error`, if that is not NULL, and returns the public status. */
 enum impound_status library_error(struct impound_error *error, const struct err *err);
 __attribute__((format(printf, 3, 4))) enum impound_status
 library_fail(struct impound_error *error, enum status status, const char *format, ...);
-/* The first mistakes that there is room for, on lines of their own. */
+/* Copies as many mistakes as fit, one per line. */
 enum impound_status library_mistakes(struct impound_error *error, enum status status,
                                      struct buf *mistakes);
 
-/* Copies what fits, and a NUL. */
+/* Copies as much as fits, and a NUL. */
 void library_text(char *to, size_t size, struct bytes text);
-/* Fills the caller's struct as far as its `size` reaches. */
+/* Fills the caller's struct up to its `size`. */
 void library_give(void *to, size_t to_size, void *from, size_t from_size);
 
 #endif

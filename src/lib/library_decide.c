@@ -22,15 +22,15 @@ int64_t impound_backoff_ms(const struct impound_policy *policy, uint32_t attempt
     return delay_ms;
 }
 
-/* Headers as core wants them; no more than ENVELOPE_HEADERS_MAX. */
+/* The headers in core's form; at most ENVELOPE_HEADERS_MAX. */
 static void take_headers(const struct impound_attempt *attempt, struct rule_header *out) {
     for (size_t i = 0; i < attempt->header_count; i++)
         out[i] = (struct rule_header){bytes_of(attempt->headers[i].name),
                                       bytes_of(attempt->headers[i].value)};
 }
 
-/* Members that a caller of an older header does not know are as IMPOUND_ATTEMPT_INIT has them; one
- * that counts no probes is judged as such callers were: a failed probe is the outage's. */
+/* Members that an older header does not have get their values of IMPOUND_ATTEMPT_INIT. Without a
+ * count of probes, a failed probe is attributed to the outage, as it was in those versions. */
 static bool take_attempt(const struct impound_attempt *given, struct impound_attempt *out,
                          struct impound_error *error) {
     static const struct impound_attempt init = IMPOUND_ATTEMPT_INIT;

@@ -1,4 +1,4 @@
-/* Budget and breaker on the caller's clock. */
+/* Budget and breaker, with the caller's clock. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -43,7 +43,7 @@ double impound_budget_remaining(struct impound_budget *budget, const struct impo
 
 struct impound_breaker {
     struct breaker breaker;
-    uint64_t probes; /* that have ended */
+    uint64_t probes; /* probes that have ended */
 };
 
 struct impound_breaker *impound_breaker_new(void) {

@@ -1,4 +1,4 @@
-/* What people and programs ask of a worker: counts, letters, and that a queue pauses. */
+/* Queries and control of a worker: counts, letters, pause and resume of a queue. */
 #include <assert.h>
 #include <semaphore.h>
 #include <string.h>
@@ -74,7 +74,7 @@ enum impound_status impound_worker_wait_idle(struct impound_worker *worker, int6
 
 /* ---- letters ---- */
 
-/* Hands the text over, unless there was trouble. */
+/* Returns the text to the caller, unless there was an error. */
 static enum impound_status give_text(enum status status, struct buf *text, const struct err *err,
                                      char **json, struct impound_error *error) {
     size_t len;
@@ -84,7 +84,7 @@ static enum impound_status give_text(enum status status, struct buf *text, const
     return status == STATUS_OK ? IMPOUND_OK : library_error(error, err);
 }
 
-/* What has not failed yet has no limit of its own. */
+/* A message that has not failed yet has no limit of attempts in its envelope. */
 static void complete(const struct impound_worker *worker, struct envelope *envelope) {
     const struct config_queue *queue = config_find_queue(worker->config, envelope->queue);
     envelope->max_attempts = policy_attempts(queue ? &queue->policy : NULL, envelope->max_attempts);
@@ -158,7 +158,7 @@ static void on_answer(struct engine_request *request, enum status status) {
     sem_post(&asking->answered);
 }
 
-/* The stage is looked at under the mutex that stop takes first: a request that is posted while the
+/* The stage is read under the mutex that stop takes first: a request that is posted while the
  * worker runs is answered before its engine ends. */
 static bool post(struct impound_worker *worker, struct library_asking *asking) {
     pthread_mutex_lock(&worker->mutex);

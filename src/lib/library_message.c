@@ -1,4 +1,4 @@
-/* One hand-over as a handler sees it. */
+/* One hand-over as passed to a handler. */
 #include <stdio.h>
 
 #include "lib/library_worker.h"
@@ -68,7 +68,8 @@ int impound_message_cancelled(const struct impound_message *message) {
     return callback_cancelled(message->line->handler.handler, message->call->token);
 }
 
-/* A handler that returns neither of the two words has failed, if it did not say how. */
+/* A return value other than the two constants is a failure, unless the handler has set one itself.
+ */
 static void fail_by_return(struct impound_outcome *outcome, int returned) {
     char text[64];
     if (outcome->outcome.ending != ENDING_OK)

@@ -1,4 +1,4 @@
-/* The setters of an outcome: copies into memory that is there already. */
+/* The setters of an outcome: they copy into memory that is already allocated. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* A policy on its own: defaults, YAML over them, single numbers. */
+/* A policy without a worker: defaults, YAML over them, single numbers. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { QUEUE_NAME_MAX = 200, MISTAKES_MAX = 64 << 10 };
 
-/* Matching a pattern needs scratch memory, which several threads must not share. */
+/* Matching needs scratch memory, which threads must not share. */
 struct patterns {
     struct facts *facts;
     pthread_mutex_t mutex;

@@ -1,4 +1,5 @@
-/* Messages in: checked like those of the HTTP door, put into the store, and waited for. */
+/* Pushes messages: checks them as the HTTP API does, puts them into the store, and waits for the
+ * commit. */
 #include <semaphore.h>
 #include <string.h>
 
@@ -66,7 +67,7 @@ static enum status take_item(const struct push_context *context, const struct im
     return STATUS_OK;
 }
 
-/* The caller's items may be of a smaller, older size. */
+/* The caller's items may have a smaller size, of an older header. */
 static struct impound_push item_at(const struct impound_push *messages, size_t place) {
     struct impound_push item = IMPOUND_PUSH_INIT;
     size_t size = messages->size;

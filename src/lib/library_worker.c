@@ -1,4 +1,4 @@
-/* The same store, engine and core as `impound serve`, wired to callbacks instead of a server. */
+/* The same store, engine and core as `impound serve`, with callbacks instead of a server. */
 #include "lib/library_worker.h"
 
 #include <sodium.h>
@@ -75,7 +75,7 @@ static bool uses_brokers(const struct config_queue *queue) {
     return mirrors || !bytes_is(queue->source, SOURCES_BUILTIN);
 }
 
-/* What a worker cannot run, said where it is written. */
+/* Refuses settings that a worker does not support, with their position in the file. */
 static enum status check_config(const struct config *config, bool jq, struct buf *mistakes) {
     for (size_t i = 0; i < config->queue_count; i++) {
         const struct config_queue *queue = &config->queues[i];
@@ -241,7 +241,7 @@ static void *engine_thread(void *arg) {
     return NULL;
 }
 
-/* The mutex is held. */
+/* The mutex must be held. */
 static enum impound_status start(struct impound_worker *worker, struct impound_error *error) {
     struct err err;
     if (worker->stage != LIBRARY_OPEN)
@@ -296,7 +296,7 @@ void impound_worker_free(struct impound_worker *worker) {
     if (!worker)
         return;
     impound_worker_stop(worker);
-    /* Before the engine is freed: the store may still be about to tell it what is ready. */
+    /* Before the engine is freed, because the store may still report ready messages to it. */
     if (worker->store)
         worker->store->vtable->close(worker->store);
     engine_free(worker->engine);

@@ -1,4 +1,4 @@
-/* library_worker: the worker behind impound.h, as its files see it. */
+/* library_worker: the worker of impound.h; shared by the files that implement it. */
 #ifndef LIB_LIBRARY_WORKER_H
 #define LIB_LIBRARY_WORKER_H
 
@@ -10,12 +10,12 @@
 #include "handler/callback/callback.h"
 #include "port/jq.h"
 
-/* A token's upper bits say which queue's handler it is of. */
+/* A token's upper bits have the index of its queue. */
 enum { LIBRARY_TOKEN_QUEUE_SHIFT = 48 };
 
 struct library_line {
     const struct config_queue *queue;
-    impound_handler *run; /* NULL: not given yet */
+    impound_handler *run; /* NULL: not set yet */
     void *arg;
     uint32_t threads;
     struct broker *broker;
@@ -28,23 +28,23 @@ struct impound_worker {
     struct config *config;
     struct body_memory *memory;
     struct store *store;
-    struct jq *jq; /* NULL: no rule has any */
+    struct jq *jq; /* NULL: no rule has a jq program */
     struct spill *spill;
     struct engine *engine; /* from start on */
     struct library_line *lines;
     pthread_t engine_thread;
-    pthread_mutex_t mutex; /* of stage and rng */
+    pthread_mutex_t mutex; /* guards stage and rng */
     enum library_stage stage;
-    struct rng rng; /* of ids */
+    struct rng rng; /* for ids */
     char instance[INSTANCE_MAX];
 };
 
 struct library_line *library_line(struct impound_worker *worker, const char *queue);
-/* INVALID and told, while it was not started yet. */
+/* False, with an error of status INVALID, if the worker has not been started. */
 bool library_started(struct impound_worker *worker, struct impound_error *error);
 enum impound_status library_no_queue(const char *queue, struct impound_error *error);
 
-/* library_message.c: what a queue's handler runs on its threads; a callback_run. */
+/* library_message.c: the callback_run of a queue's handler, on its threads. */
 void library_message_run(void *arg, const struct callback_call *call);
 
 #endif
