@@ -49,12 +49,12 @@ static struct broker *take(void *arg, const struct adopt_entry *entry) {
     return sources_new(&options);
 }
 
-/* A DLQ that a reload removed stays as it was. */
 static bool has_queue(void *arg, struct bytes name) {
     struct adopt_wiring *wiring = arg;
     return config_find_queue(wiring->options.current->started, name) != NULL;
 }
 
+/* A DLQ that a reload removed keeps its settings of the start. */
 static struct adopt_dlq dlq(void *arg, struct bytes name, struct arena *arena) {
     struct config_current *current = ((struct adopt_wiring *)arg)->options.current;
     const struct engine_dlq *found = config_find_dlq(config_current_borrow(current), name);

@@ -93,7 +93,7 @@ static bool is_json(const struct outcome *outcome) {
            json_parse(outcome->answer, &value, NULL) == STATUS_OK;
 }
 
-/* Rules after the first match cannot win and are not evaluated. */
+/* A rule that matches without jq ends the search, because no later rule can win. */
 static void look(struct attempt *attempt, const struct outcome *outcome) {
     const struct policy *policy = attempt->policy;
     struct rule_answer answer = answer_of(outcome);

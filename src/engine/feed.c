@@ -50,7 +50,7 @@ static bool has_all_replays(const struct queue *queue) {
 
 /* ---- messages that are taken and given back at once; true: the message is gone ---- */
 
-/* No waiting worker may be able to take this message. */
+/* True if no waiting worker can take the message; it has been given back. */
 static bool finds_no_worker(struct queue *queue, struct message *held) {
     if (!queue_leases(queue) || held->envelope.to_origin ||
         lease_poll_has_place(queue, held->envelope.suspect))

@@ -145,7 +145,8 @@ static bool is_poison(struct queue *queue, struct message *held, struct wall cre
     return true;
 }
 
-/* The message has no body any more that a handler could get. */
+/* True if the message is a pointer to a record that no longer exists: it becomes a letter, because
+ * there is no body to hand over. */
 static bool is_gone(struct queue *queue, struct message *held) {
     struct envelope *envelope = &held->envelope;
     if (!pointer_is_empty(envelope))

@@ -152,8 +152,8 @@ struct queue {
     uint64_t begun;             /* number of the last hand-over */
     struct mono idle_since;     /* when a hand-over last ended, or the queue was resumed */
     char refused_why[256];      /* the reason for the halt after its check */
-    struct bytes refused_key;   /* order key of the message that is checked; ptr NULL: none … */
-    char refused_key_text[256]; /* … or a longer one */
+    struct bytes refused_key;   /* order key of the checked message, in … */
+    char refused_key_text[256]; /* … this buffer; ptr NULL: no key, or too long */
     struct mono retry_hold;     /* over budget: no retry before this */
     struct mono origin_hold;    /* letters that their origin did not take wait until this … */
     int64_t origin_hold_ms;     /* … backoff; 0: the origin takes them */

@@ -1,5 +1,5 @@
 /* decision_order: the request body of every call that decides about letters or waiting messages:
- * which ones (selection_json.h), "why", and "dry_run". */
+ * the selection (selection_json.h), "why", and "dry_run". */
 #ifndef SERVER_DECISION_ORDER_H
 #define SERVER_DECISION_ORDER_H
 
@@ -14,10 +14,10 @@ struct decision_order {
 
 enum decision_why {
     WHY_NEEDED,
-    WHY_OPTIONAL, /* and so is the whole body */
+    WHY_OPTIONAL, /* the whole body is optional, too */
 };
 
-/* {"why"} alone: the path says which one. False: the request has been answered. */
+/* Reads {"why"} only: the path has the id. False: the request has been answered. */
 bool decision_order_read_one(struct request *request, enum decision_why why,
                              struct decision_order *out);
 /* A selection within `scope`; its queue and DLQ names exist. A dry run ends when its client

@@ -1,4 +1,4 @@
-/* member: reads a JSON object by a table of the members that it may have. */
+/* member: reads a JSON object by a table of its allowed members. */
 #ifndef SERVER_MEMBER_H
 #define SERVER_MEMBER_H
 
@@ -8,18 +8,18 @@
 
 enum { MEMBERS_MAX = 32 };
 
-/* Where a member's value goes. `into` is what the caller gave to member_read. */
+/* The setter of a member's value. `into` is the argument of member_read. */
 struct member {
     const char *name;
     enum status (*set)(void *into, struct json value, struct arena *arena, struct err *err);
 };
 
-/* INVALID: an unknown member (with a "did you mean"), one given twice, or what `set` says, with the
- * member's name before it. */
+/* INVALID: an unknown member (with a "did you mean"), a member given twice, or the error of `set`,
+ * preceded by the member's name. */
 enum status member_read(const struct member *members, size_t count, struct json object, void *into,
                         struct arena *arena, struct err *err);
 
-/* INVALID: it has not min to max bytes of printable UTF-8. */
+/* INVALID: the text is not min to max bytes of printable UTF-8. */
 enum status member_check_text(struct bytes text, size_t min, size_t max, struct err *err);
 /* For setters: a string of min to max bytes of printable UTF-8. */
 enum status member_text(struct json value, size_t min, size_t max, struct arena *arena,

@@ -1,4 +1,4 @@
-/* report: a task that failed elsewhere (SEMANTICS 13.3), read and checked. Pure. */
+/* report: reads and checks the report of a task that failed elsewhere (SEMANTICS 13.3). Pure. */
 #ifndef SERVER_REPORT_H
 #define SERVER_REPORT_H
 
@@ -11,9 +11,9 @@ enum {
 };
 
 /* Fills a message that is not in the store yet, and the outcome of its last attempt; all texts live
- * in held's arena. envelope.attempts is the count as reported: the failed attempt is in it (1 when
- * the report does not say). An `id` beside `task_id`, and a `status` in words, are put into the
- * context as `entry` and `status`. INVALID: what is wrong. */
+ * in held's arena. envelope.attempts is the count of the report, which includes the failed attempt
+ * (1 if the report has none). An `id` beside `task_id`, and a `status` in words, are put into the
+ * context as `entry` and `status`. INVALID: err has the reason. */
 enum status report_parse(struct json object, struct bytes queue, struct wall now,
                          struct message *held, struct outcome *outcome, struct err *err);
 

@@ -1,5 +1,5 @@
-/* selection_json: the members by which a request says which letters it is about: filter, ids,
- * group, all, limit and order. The same for every bulk call. */
+/* selection_json: the members by which a request selects letters: filter, ids, group, all, limit
+ * and order. The same for every bulk call. */
 #ifndef SERVER_SELECTION_JSON_H
 #define SERVER_SELECTION_JSON_H
 
@@ -7,7 +7,7 @@
 #include "server/http/request.h"
 #include "triage/query/selection.h"
 
-/* What member_read fills must begin with this. */
+/* The struct that member_read fills must begin with this. */
 struct selection_json {
     struct selection *selection;
     struct wall now;
@@ -16,7 +16,7 @@ struct selection_json {
 void selection_json_init(struct selection_json *choice, struct selection *selection,
                          struct request *request);
 
-/* The walk ends when the client leaves. */
+/* The walk ends when the client disconnects. */
 void selection_json_may_leave(struct selection_json *choice, const struct request *request);
 
 enum status selection_json_filter(void *into, struct json value, struct arena *arena,
