@@ -26,7 +26,7 @@
  * CALLING straight to JUDGING. attempt_to asserts each change against the table in attempt_state.c.
  *
  * While a state waits for an answer from another thread (EDITING, CALLING, REPLYING, MIRRORING,
- * SENDING), the answer posts the attempt to the engine's mailbox, and attempt_open moves it on
+ * SENDING), the answer posts the attempt to the engine's mailbox, and advance_attempt moves it on
  * according to its state. */
 #ifndef ENGINE_ATTEMPT_H
 #define ENGINE_ATTEMPT_H
