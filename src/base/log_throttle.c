@@ -1,4 +1,4 @@
-/* complaint: see the header (log_throttle). */
+/* log_throttle: see the header (log_throttle). */
 #include "base/log_throttle.h"
 
 bool log_throttle_is_due(struct log_throttle *complaint, struct mono now) {

@@ -1,4 +1,4 @@
-/* complaint: throttles the log lines of a lasting error: logged at once, then at intervals, and
+/* log_throttle: throttles the log lines of a lasting error: logged at once, then at intervals, and
  * when it is over (log_throttle). */
 #ifndef BASE_LOG_THROTTLE_H
 #define BASE_LOG_THROTTLE_H

@@ -1,4 +1,4 @@
-/* folder: see the header (tempdir). */
+/* tempdir: see the header (tempdir). */
 #include "base/tempdir.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* folder: a temporary directory with a unique name, removed recursively (tempdir). */
+/* tempdir: a temporary directory with a unique name, removed recursively (tempdir). */
 #ifndef BASE_TEMPDIR_H
 #define BASE_TEMPDIR_H
 

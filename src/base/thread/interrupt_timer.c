@@ -1,4 +1,4 @@
-/* nudge: a POSIX timer that signals the calling thread (interrupt_timer). */
+/* interrupt_timer: a POSIX timer that signals the calling thread (interrupt_timer). */
 #include "base/thread/interrupt_timer.h"
 
 #include <pthread.h>

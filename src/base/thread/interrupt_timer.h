@@ -1,5 +1,5 @@
-/* nudge: interrupts a system call of the calling thread that would wait for ever inside a library
- * without a timeout (interrupt_timer): the call ends with EINTR. */
+/* interrupt_timer: interrupts a system call of the calling thread that would wait for ever inside a
+ * library without a timeout (interrupt_timer): the call ends with EINTR. */
 #ifndef BASE_THREAD_INTERRUPT_TIMER_H
 #define BASE_THREAD_INTERRUPT_TIMER_H
 

@@ -1,4 +1,4 @@
-/* ruling: sends decisions (decision) to the server, in calls of bounded size. */
+/* letter_verbs: sends decisions (decision) to the server, in calls of bounded size. */
 #include "cli/commands/letter_verbs.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* ruling: the verbs resolve, discard, escalate, compensate, bury and retry, which differ only in
- * their texts. */
+/* letter_verbs: the verbs resolve, discard, escalate, compensate, bury and retry, which differ only
+ * in their texts. */
 #ifndef CLI_COMMANDS_LETTER_VERBS_H
 #define CLI_COMMANDS_LETTER_VERBS_H
 

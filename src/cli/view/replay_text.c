@@ -1,4 +1,4 @@
-/* replay_view: see the header. */
+/* replay_text: see the header. */
 #include "cli/view/replay_text.h"
 
 #include "cli/view/columns.h"

@@ -1,4 +1,4 @@
-/* replay_view: formats plans and replays for people. */
+/* replay_text: formats plans and replays for people. */
 #ifndef CLI_VIEW_REPLAY_TEXT_H
 #define CLI_VIEW_REPLAY_TEXT_H
 

@@ -1,4 +1,4 @@
-/* text: see the header. */
+/* safe_text: see the header. */
 #include "cli/view/safe_text.h"
 
 #include <wchar.h>

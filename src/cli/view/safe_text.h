@@ -1,4 +1,4 @@
-/* text: makes text from messages safe for a terminal. */
+/* safe_text: makes text from messages safe for a terminal. */
 #ifndef CLI_VIEW_SAFE_TEXT_H
 #define CLI_VIEW_SAFE_TEXT_H
 

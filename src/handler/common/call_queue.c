@@ -1,4 +1,4 @@
-/* calls: the queue of calls to a pool (call_queue). See the header. */
+/* call_queue: the queue of calls to a pool (call_queue). See the header. */
 #include "handler/common/call_queue.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* calls: the queue through which calls are started and cancelled (call_queue).
+/* call_queue: the queue through which calls are started and cancelled (call_queue).
  *
  * start and cancel may be called on any thread, must not block, and must not touch a call that has
  * ended; so both only post an order. One thread, the pool's, takes the orders in sequence and alone

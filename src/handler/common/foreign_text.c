@@ -1,4 +1,4 @@
-/* text: see the header. */
+/* foreign_text: see the header. */
 #include "handler/common/foreign_text.h"
 
 #include <string.h>

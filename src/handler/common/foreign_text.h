@@ -1,4 +1,4 @@
-/* text: makes text from outside safe to store and show. */
+/* foreign_text: makes text from outside safe to store and show. */
 #ifndef HANDLER_COMMON_FOREIGN_TEXT_H
 #define HANDLER_COMMON_FOREIGN_TEXT_H
 

@@ -1,4 +1,4 @@
-/* tail: a ring buffer. See the header. */
+/* output_tail: a ring buffer. See the header. */
 #include "handler/exec/output_tail.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* tail: keeps the last bytes of a stream of any length. */
+/* output_tail: keeps the last bytes of a stream of any length. */
 #ifndef HANDLER_EXEC_OUTPUT_TAIL_H
 #define HANDLER_EXEC_OUTPUT_TAIL_H
 

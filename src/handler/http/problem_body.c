@@ -1,6 +1,6 @@
-/* problem: every known format is an object with type, message and stack under one of a few names,
- * possibly wrapped: in a list, under "error", under "errors". So the reader unwraps first, then
- * looks the names up in three tables; inner objects take precedence. */
+/* problem_body: every known format is an object with type, message and stack under one of a few
+ * names, possibly wrapped: in a list, under "error", under "errors". So the reader unwraps first,
+ * then looks the names up in three tables; inner objects take precedence. */
 #include "handler/http/problem_body.h"
 
 #include "base/text/ascii.h"

@@ -1,4 +1,5 @@
-/* problem: reads error type, message and stack trace from the body of a failed answer. Pure. */
+/* problem_body: reads error type, message and stack trace from the body of a failed answer. Pure.
+ */
 #ifndef HANDLER_HTTP_PROBLEM_BODY_H
 #define HANDLER_HTTP_PROBLEM_BODY_H
 

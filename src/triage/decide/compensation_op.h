@@ -1,5 +1,6 @@
-/* compensate: marks a letter for its queue's compensating handler. Nothing is sent from here: the
- * letter becomes `replaying` with a mark, and the engine calls the handler (engine/compensate.c).
+/* compensation_op: marks a letter for its queue's compensating handler. Nothing is sent from here:
+ * the letter becomes `replaying` with a mark, and the engine calls the handler
+ * (engine/features/compensation.c).
  */
 #ifndef TRIAGE_DECIDE_COMPENSATION_OP_H
 #define TRIAGE_DECIDE_COMPENSATION_OP_H

@@ -1,4 +1,4 @@
-/* ruling: decisions about letters. A decision and its audit entry are in one commit. The store
+/* decision: decisions about letters. A decision and its audit entry are in one commit. The store
  * skips letters that are no longer pending_review (`from`); the audit entry's count is corrected
  * for these afterwards. */
 #include "triage/decide/decision.h"

@@ -1,4 +1,4 @@
-/* ruling: a decision of a person or a triage rule about letters: resolve by hand, discard,
+/* decision: a decision of a person or a triage rule about letters: resolve by hand, discard,
  * escalate, or compensate. Every decision has a why and an audit entry. */
 #ifndef TRIAGE_DECIDE_DECISION_H
 #define TRIAGE_DECIDE_DECISION_H

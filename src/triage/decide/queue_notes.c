@@ -1,4 +1,4 @@
-/* queue_keeps: moves notes of SPACE_RESULT and SPACE_DONE from one queue to another, in batches. A
+/* queue_notes: moves notes of SPACE_RESULT and SPACE_DONE from one queue to another, in batches. A
  * note is added to the new queue and removed from the old one in the same commit, so that a crash
  * neither loses nor duplicates it. */
 #include "triage/decide/queue_notes.h"

@@ -1,4 +1,4 @@
-/* queue_keeps: moves a queue's stored notes when it is renamed: idempotency keys that succeeded,
+/* queue_notes: moves a queue's stored notes when it is renamed: idempotency keys that succeeded,
  * and kept answers. */
 #ifndef TRIAGE_DECIDE_QUEUE_NOTES_H
 #define TRIAGE_DECIDE_QUEUE_NOTES_H

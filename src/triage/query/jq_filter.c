@@ -1,4 +1,4 @@
-/* where: runs a jq filter (jq_filter) over the rows of a list. See the header. */
+/* jq_filter: runs a jq filter (jq_filter) over the rows of a list. See the header. */
 #include "triage/query/jq_filter.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* where: filters a list with a jq program that sees each whole envelope, including its body.
+/* jq_filter: filters a list with a jq program that sees each whole envelope, including its body.
  *
  * The store's list is read a page at a time, and JQ_FILTER_WINDOW programs run concurrently; no
  * more bodies than that are in memory. Rows are given in the list's order. */

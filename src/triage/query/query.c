@@ -1,4 +1,4 @@
-/* query: parses filter words into a store_query, and writes pages of rows. */
+/* query: parses filter words into a letters_query, and writes pages of rows. */
 #include "triage/query/query.h"
 
 #include <assert.h>

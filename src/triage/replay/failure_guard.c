@@ -1,4 +1,4 @@
-/* relapse: the failure guard of a replay. See the header. */
+/* failure_guard: the failure guard of a replay. See the header. */
 #include "triage/replay/failure_guard.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
-/* relapse: the failure guard of a replay: whether it must be aborted (SEMANTICS 12.1). Pure: time
- * is an argument.
+/* failure_guard: the failure guard of a replay: whether it must be aborted (SEMANTICS 12.1). Pure:
+ * time is an argument.
  *
  * It must if more than 5 % (and at least 3) of the letters sent in the last 30 s are dead again; or
  * if more than 1 % (and at least 3) of the last 300 sent are dead with the fingerprint that they

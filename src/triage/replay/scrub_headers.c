@@ -1,4 +1,4 @@
-/* strip: the list of diagnostic headers (scrub_headers). */
+/* scrub_headers: the list of diagnostic headers (scrub_headers). */
 #include "triage/replay/scrub_headers.h"
 
 #include "triage/adopt/formats/convention.h"

@@ -1,5 +1,5 @@
-/* strip: removes the headers that dead-letter handling added to a message. If they were sent again,
- * the message would carry an old failure as its own, or match a convention wrongly. */
+/* scrub_headers: removes the headers that dead-letter handling added to a message. If they were
+ * sent again, the message would carry an old failure as its own, or match a convention wrongly. */
 #ifndef TRIAGE_REPLAY_SCRUB_HEADERS_H
 #define TRIAGE_REPLAY_SCRUB_HEADERS_H
 

@@ -1,4 +1,4 @@
-/* pace: the send rate of a replay. See the header. */
+/* send_rate: the send rate of a replay. See the header. */
 #include "triage/replay/send_rate.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
-/* pace: the send rate of a replay: a ramp from max(10/s, rate/10), doubling every 10 s up to the
- * target rate. After a late wake-up at most SEND_RATE_SLACK_MS are caught up, so that no second
+/* send_rate: the send rate of a replay: a ramp from max(10/s, rate/10), doubling every 10 s up to
+ * the target rate. After a late wake-up at most SEND_RATE_SLACK_MS are caught up, so that no second
  * exceeds its share. Pure: time is an argument. */
 #ifndef TRIAGE_REPLAY_SEND_RATE_H
 #define TRIAGE_REPLAY_SEND_RATE_H

@@ -1,4 +1,4 @@
-/* convention_protobuf: dead letters in protobuf. asynq's tasks in Redis are whole protobuf
+/* format_protobuf: dead letters in protobuf. asynq's tasks in Redis are whole protobuf
  * messages; uForwarder's records in Kafka have one as their key, with the original key in it, and
  * the original body. */
 #include <convention.pb-c.h>
