@@ -29,7 +29,7 @@ struct broker;
 /* The state of the connection, as `queues` shows it. */
 struct broker_health {
     bool connected;     /* messages can be received and settled */
-    struct err trouble; /* why not, as a text for people without secrets; empty: unknown yet */
+    struct err trouble; /* why not, as a text for users without secrets; empty: not known yet */
 };
 
 struct broker_vtable {
@@ -39,22 +39,24 @@ struct broker_vtable {
      * message_free. */
     size_t (*receive)(struct broker *broker, struct instant now, struct message **out, size_t max);
     /* The message is durable in the store, or it succeeded. MUST acknowledge it at the source, as
-     * soon as that can be reached, in any order of messages; MUST NOT before. envelope.state tells
-     * a letter from a success. `held` stays the engine's, which frees it afterwards. */
+     * soon as that can be reached, in any order of messages; MUST NOT before. envelope.state
+     * distinguishes a letter from a success. `held` stays the engine's, which frees it afterwards.
+     */
     void (*settle)(struct broker *broker, struct message *held);
-    /* The message was not handed over, or its attempt was interrupted: it is received again, after
+    /* The message was not attempted, or its attempt was interrupted: it is received again, after
      * the messages that wait, and not before `due`. Takes `held`. */
     void (*hand_back)(struct broker *broker, struct message *held_take, struct instant due);
-    /* When a message may become ready without a wake-up from outside; MONO_NEVER: never. */
+    /* The time at which a message may become ready without a wake-up from outside; MONO_NEVER:
+     * never. */
     struct mono (*next_wake)(struct broker *broker);
     /* Messages at the source that were not received yet, as last known. */
     uint64_t (*lag)(struct broker *broker);
-    /* Whether it is known that no message waits at the source, for other consumers neither. NULL:
-     * where lag is 0. */
+    /* True if it is known that no message waits at the source, nor is in flight to another
+     * consumer. NULL: when lag is 0. */
     bool (*drained)(struct broker *broker);
-    /* Whether messages are wanted. While they are not, MUST NOT fetch more, and gives fetched
-     * messages that were not received back to the source, where that costs the message nothing.
-     * NULL: nothing is ever fetched ahead. */
+    /* Whether messages are wanted. While they are not, the adapter MUST NOT fetch more, and returns
+     * fetched messages that were not received to the source, if that does not increase their
+     * delivery count. NULL: nothing is ever fetched ahead. */
     void (*want)(struct broker *broker, bool wanted);
     /* NULL: it is always connected. */
     void (*health)(struct broker *broker, struct broker_health *out);
@@ -71,16 +73,17 @@ struct broker {
     const struct broker_vtable *vtable;
 };
 
-/* The options of an adapter. Borrowed for the call; the clock for its life. */
+/* The options of an adapter. Borrowed for the call, except the clock, which must outlive the
+ * broker. */
 struct broker_options {
-    struct bytes url;      /* checked before */
-    struct bytes queue;    /* of the queue: for the log, and for names at the server */
+    struct bytes url;      /* already checked */
+    struct bytes queue;    /* the queue's name, for the log and for names at the server */
     struct bytes instance; /* the consumer name; it survives restarts */
     struct clock *clock;
-    uint64_t seed;     /* of jitter */
-    uint64_t max_body; /* a larger body is not fetched whole, where its size is known before */
+    uint64_t seed;     /* for jitter */
+    uint64_t max_body; /* a larger body is not fetched whole, if its size is known in advance */
     struct body_memory *memory; /* counts the bodies; NULL: no limit */
-    bool quiet;                 /* its health is not logged: the caller reports it */
+    bool quiet;                 /* the adapter does not log its health: the caller reports it */
 };
 
 #endif

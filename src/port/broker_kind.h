@@ -1,5 +1,6 @@
-/* broker_kind: what the program knows of one kind of broker. Each adapter exports one, and
- * broker/registry.c lists them; no file outside the adapter's folder names the broker.
+/* broker_kind: the description of one kind of broker: URL schemes, constructors, names of source
+ * coordinates. Each adapter exports one, and broker/registry.c lists them; no file outside the
+ * adapter's folder names the broker.
  *
  * All texts are literals. Lists end with NULL, or with a zeroed element. */
 #ifndef PORT_BROKER_KIND_H
@@ -12,46 +13,53 @@
 
 enum { BROKER_PLACES_MAX = 5, BROKER_COORDINATES_MAX = 6, BROKER_NAMES_MAX = 3 };
 
-/* A member of the `source` that this broker's messages have. */
+/* A member of the envelope's `source` object for messages of this broker. */
 struct broker_coordinate {
     const char *member;    /* "topic" */
-    const char *attribute; /* of a span; NULL: none */
-    bool number;           /* it is the position in the place, and a number */
-    bool place;            /* it names a place; a message goes back to the first that it has */
+    const char *attribute; /* the name of the span attribute; NULL: none */
+    /* True: an integer, the message's position (offset) within the topic, list or queue. */
+    bool number;
+    /* True: names a topic, list or queue; a message is sent back to the first one that it has. */
+    bool place;
 };
 
 struct broker_kind {
     const char *name;       /* "kafka", as in an envelope's source and in `impound version` */
-    const char *schemes[2]; /* of its URLs, the second one with TLS */
+    const char *schemes[2]; /* URL schemes; the second one uses TLS */
     const char *library;    /* the client library that the adapter needs */
 
-    /* The adapter; all NULL in a build without the library. */
+    /* The adapter's functions; all NULL in a build without the library. */
     enum status (*source_check)(struct bytes url, struct err *err); /* INVALID: err says why */
     struct broker *(*source_new)(const struct broker_options *options);
-    /* A source that is only looked at; its URL need not name a consumer. peek_new may be NULL: the
-     * broker cannot be read without consuming. */
+    /* Checks the URL of a source that is peeked at; it need not name a consumer. peek_new is NULL
+     * if the broker cannot be read without consuming. */
     enum status (*peek_check)(struct bytes url, struct err *err);
     struct peek *(*peek_new)(const struct broker_options *options);
     enum status (*sink_check)(struct bytes url, struct err *err);
-    /* Whether something could be published, found out without publishing. OK with a text in err:
-     * that could not be found out. */
+    /* Checks whether messages could be published, without publishing one. OK with a text in err:
+     * the check was not possible. */
     enum status (*sink_connect)(const struct sink_options *options, struct err *err);
     struct sink *(*sink_new)(const struct sink_options *options);
 
-    /* A source's URL. The parameter that names the place has the name of its coordinate. */
+    /* The parameters of a source URL that name a topic, list or queue. Each has the name of its
+     * coordinate. */
     const char *place_parameters[BROKER_PLACES_MAX];
-    const char *path_place;      /* the coordinate that the path names; NULL: it is no place … */
-    const char *path_default;    /* … and an empty one means this */
-    const char *group_parameter; /* the consumer group; NULL: messages name it, or there is none */
+    /* The coordinate that the URL's path names; NULL: the path names none. */
+    const char *path_place;
+    const char *path_default; /* its value if the path is empty */
+    /* The URL parameter for the consumer group; NULL: messages name it, or there is none. */
+    const char *group_parameter;
 
-    /* Coordinates, places first and the usual one first of all. */
+    /* Coordinates: those with `place` first, the most common one at index 0. */
     struct broker_coordinate coordinates[BROKER_COORDINATES_MAX];
-    /* A message whose source has this member is unique by its id, within the coordinate
-     * `unique_within` where the id alone does not say. NULL: no message is. */
+    /* A message whose source has the member `unique_by` is identified by that id; where the id
+     * alone is not unique, together with the coordinate `unique_within`. NULL: no message is. */
     const char *unique_by, *unique_within;
-    bool same_headers;                              /* peeking and consuming give the same ones */
-    const char *changing_headers[BROKER_NAMES_MAX]; /* they differ in each delivery */
-    const char *kept_members[BROKER_NAMES_MAX];     /* of source: a letter's origin has them too */
+    /* Peeking and consuming return the same headers. */
+    bool same_headers;
+    const char *changing_headers[BROKER_NAMES_MAX]; /* headers that differ in each delivery */
+    /* Members of `source` that are copied to the letter's origin. */
+    const char *kept_members[BROKER_NAMES_MAX];
 };
 
 /* The kind of this name; NULL: there is none. `kinds` ends with NULL. */

@@ -1,14 +1,15 @@
-/* cluster: which queues are ours, and at which epoch.
+/* cluster: the queues that this node owns, and the epoch of each.
  *
- * A queue has one owner at a time. Its epoch grows with every change of hands, and every durable
- * change carries it (port/journal.h), so that a former owner that does not know it yet is fenced.
- * An embedded store is alone: it owns every queue, at epoch 1, for as long as it is open. */
+ * A queue has one owner at a time. Its epoch grows with every change of owner, and every durable
+ * change carries it (port/journal.h), so that a former owner is fenced even before it learns of the
+ * change. An embedded store is used by one node alone: it owns every queue, at epoch 1, for as long
+ * as it is open. */
 #ifndef PORT_CLUSTER_H
 #define PORT_CLUSTER_H
 
 #include "base/arena.h"
 
-/* Another node, for requests about its queues. */
+/* Another node, to which requests about its queues are forwarded. */
 struct cluster_peer {
     struct bytes name, url;
 };
@@ -16,13 +17,14 @@ struct cluster_peer {
 struct cluster;
 
 struct cluster_vtable {
-    /* The epoch at which the queue is ours; 0: it is not. From memory; any thread. */
+    /* The epoch at which this node owns the queue; 0: it does not own it. Answered from memory; any
+     * thread. */
     uint64_t (*epoch)(struct cluster *cluster, struct bytes queue);
-    /* Called (from any thread) when a queue was granted, with its epoch, or lost, with 0. MUST NOT
-     * block. One listener, which must outlive the cluster. */
+    /* `changed` is called (from any thread) with the epoch when a queue is granted, and with 0 when
+     * it is lost. It MUST NOT block. One listener, which must outlive the cluster. */
     void (*listen)(struct cluster *cluster,
                    void (*changed)(void *arg, struct bytes queue, uint64_t epoch), void *arg);
-    /* The other nodes that live. From memory, as last heard. */
+    /* The other nodes that are up. Answered from memory, as last known. */
     size_t (*peers)(struct cluster *cluster, struct arena *arena, struct cluster_peer **out);
 };
 

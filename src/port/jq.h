@@ -1,14 +1,14 @@
-/* jq: programs in other people's hands. They run in helper processes, never on a thread of ours. */
+/* jq: runs jq programs that users wrote. They run in helper processes, never in this one. */
 #ifndef PORT_JQ_H
 #define PORT_JQ_H
 
 #include "base/bytes.h"
 #include "base/status.h"
 
-/* Bytes; a job with more is INVALID. */
+/* Limits in bytes; a larger job is INVALID. */
 enum { JQ_PROGRAM_MAX = 64 * 1024, JQ_INPUT_MAX = 64 * 1024 * 1024 };
 
-/* The caller's until done. */
+/* Owned by the caller, who keeps it valid until `done`. */
 struct jq_job {
     struct bytes program;
     struct bytes input; /* one JSON value; ptr NULL: only compile, which is OK without an output */

@@ -1,12 +1,12 @@
-/* letters: what a store knows, for people and for the programs that act for them (triage, server).
+/* letters: reads a store, for triage and the server.
  *
  * The engine's port is port/store.h. This one reads: a message or letter by its id, pages and sums
  * of letters, groups, DLQ counters, and notes. A read may go to a database and wait for it, so no
  * function here is called on the engine's thread or on a thread of the HTTP loop; every one returns
  * a status, because every one can fail.
  *
- * A note is a text under (space, name), written by STORE_KEEP in the commit that it belongs to. The
- * store gives spaces no meaning: they belong to the callers, who name them (core/note_space.h).
+ * A note is a text under (space, name), written by STORE_KEEP as part of a commit. The store gives
+ * spaces no meaning: they belong to the callers, who name them (core/note_space.h).
  *
  * Every function may be called from several threads at once. */
 #ifndef PORT_LETTERS_H
@@ -29,16 +29,18 @@ struct letters_query {
     struct wall since, until;
     uint32_t min_attempts;
     enum letters_tristate escalated;
-    bool letters;      /* only what has a letter id */
-    bool oldest_first; /* instead of newest first; what arrives meanwhile comes last */
+    bool letters; /* only messages that have a letter id */
+    /* Default: newest first. Letters that arrive between two pages are listed last. */
+    bool oldest_first;
     size_t limit;
-    struct bytes cursor; /* from the page before; empty: the first page */
+    struct bytes cursor; /* the cursor of the previous page; empty: the first page */
 };
 
 struct letters_row {
     uint64_t seq;
-    struct bytes envelope; /* as envelope_store writes it, its state as of now; ptr NULL: damaged */
-    struct bytes id;       /* where the envelope is damaged: of the letter, else of the message */
+    /* As envelope_store writes it, with the current state; ptr NULL: damaged. */
+    struct bytes envelope;
+    struct bytes id; /* if the envelope is damaged: the letter id, else the message id */
 };
 
 /* Newest first, unless the query says otherwise. Lives in the arena that was passed. */
@@ -46,15 +48,15 @@ struct letters_page {
     struct letters_row *rows;
     size_t count;
     struct bytes cursor; /* ptr NULL: that was the last page */
-    uint64_t unlisted;   /* changes committed that lists do not show yet */
+    uint64_t unlisted;   /* number of committed changes that lists do not show yet */
 };
 
-/* What a query chooses, counted. */
+/* Counts of the letters that a query selects. */
 struct letters_sum {
     uint64_t count[STATE_COUNT];
-    uint64_t adopted;   /* of them, those of CAUSE_ADOPTED, or more: 0 is to be trusted */
+    uint64_t adopted;   /* number of letters with CAUSE_ADOPTED. An upper bound: only 0 is exact */
     struct wall newest; /* dead_at of the newest; WALL_NEVER: there is none */
-    uint64_t unlisted;  /* as of a page */
+    uint64_t unlisted;  /* as in a page */
 };
 
 enum { LETTERS_AGE_BUCKETS = 6 }; /* ≤1m ≤10m ≤1h ≤6h ≤24h older */
@@ -63,14 +65,15 @@ struct letters_dlq {
     struct bytes name;
     uint64_t depth;
     uint64_t spilled;
-    uint64_t total; /* letters that ever arrived */
+    uint64_t total; /* number of letters that ever arrived */
     uint64_t by_state[STATE_COUNT];
     uint64_t arrivals_last_minute;
-    struct wall oldest; /* dead_at of the oldest that counts in depth; WALL_NEVER: none */
-    struct store_count *by_category, *by_reason; /* of depth, most first */
+    struct wall oldest; /* dead_at of the oldest letter in depth; WALL_NEVER: none */
+    struct store_count *by_category, *by_reason; /* letters in depth, largest count first */
     size_t category_count, reason_count;
-    uint64_t ages[LETTERS_AGE_BUCKETS]; /* of depth, not cumulative */
-    struct store_count *arrived; /* ever, by "category\0reason": for impound_dlq_letters_total */
+    uint64_t ages[LETTERS_AGE_BUCKETS]; /* letters in depth, not cumulative */
+    /* Letters that ever arrived, by "category\0reason": for impound_dlq_letters_total. */
+    struct store_count *arrived;
     size_t arrived_count;
 };
 
@@ -82,10 +85,11 @@ struct letters_note {
 struct letters_group {
     uint64_t fingerprint;
     struct bytes dlq;
-    uint64_t count;                    /* of depth; 0: all were resolved or discarded */
-    uint64_t total;                    /* ever */
+    uint64_t count;                    /* letters in depth; 0: all were resolved or discarded */
+    uint64_t total;                    /* letters that ever arrived */
     struct wall first_seen, last_seen; /* by dead_at */
-    uint64_t sample;                   /* seq of the last letter; its envelope tells the rest */
+    /* Seq of the last letter, whose envelope serves as an example of the group. */
+    uint64_t sample;
 };
 
 struct letters_vtable {
@@ -117,53 +121,55 @@ struct letters {
     const struct letters_vtable *vtable;
 };
 
-/* By message id (in `queue`, or in any when it is empty) or letter id. NOT_FOUND; CONFLICT when
- * several queues hold it (err lists them). Of several in one queue: the one that is neither
- * resolved nor discarded, else the newest. Always current. */
+/* Finds by message id (in `queue`, or in any queue if it is empty) or by letter id. NOT_FOUND;
+ * CONFLICT if several queues hold it (err lists them). If one queue has several: the one that is
+ * neither resolved nor discarded, else the newest. Always current. */
 static inline enum status letters_get(struct letters *letters, struct bytes queue, struct bytes id,
                                       struct message **out, struct err *err) {
     return letters->vtable->get(letters, queue, id, out, err);
 }
 
-/* By the store's own number, whatever its state. NOT_FOUND; other trouble when it is held but
- * cannot be read. Always current. */
+/* Finds by seq, whatever the state. NOT_FOUND; another error if it is held but cannot be read.
+ * Always current. */
 static inline enum status letters_get_seq(struct letters *letters, uint64_t seq,
                                           struct message **out, struct err *err) {
     return letters->vtable->get_seq(letters, seq, out, err);
 }
 
-/* Which of these message ids the queue holds, in whatever state. Always current. */
+/* Which of these message ids the queue holds, in any state. Always current. */
 static inline enum status letters_holds(struct letters *letters, uint32_t queue,
                                         const struct bytes *ids, size_t count, bool *out,
                                         struct err *err) {
     return letters->vtable->holds(letters, queue, ids, count, out, err);
 }
 
-/* Waits at most 2 s until lists show what was committed before. A row that cannot be read is in the
- * list without its envelope. INVALID when the cursor or the search text is not understood. */
+/* Waits at most 2 s until lists show all commits made before the call. A row that cannot be read is
+ * listed without its envelope. INVALID if the cursor or the search text cannot be parsed. */
 static inline enum status letters_list(struct letters *letters, const struct letters_query *query,
                                        struct arena *arena, struct letters_page *out,
                                        struct err *err) {
     return letters->vtable->list(letters, query, arena, out, err);
 }
 
-/* How many letters a list of the query would show on all its pages, without reading any; of states
- * that letters alone are in. Limit and cursor are not looked at. Waits as letters_list does. */
+/* The number of letters that a list of the query would show on all its pages, without reading them.
+ * The query's states must be states of letters only. Ignores limit and cursor. Waits as
+ * letters_list does. */
 static inline enum status letters_sum(struct letters *letters, const struct letters_query *query,
                                       struct letters_sum *out, struct err *err) {
     return letters->vtable->sum(letters, query, out, err);
 }
 
-/* What is kept under the name and not expired; NOT_FOUND; CONFLICT when `queue` is 0 and several
- * queues keep it. Always current. */
+/* The note of this name, unless it has expired. NOT_FOUND; CONFLICT if `queue` is 0 and several
+ * queues have such a note. Always current. */
 static inline enum status letters_note(struct letters *letters, uint32_t queue, const char *space,
                                        struct bytes name, struct wall now, struct arena *arena,
                                        struct bytes *value, struct err *err) {
     return letters->vtable->note(letters, queue, space, name, now, arena, value, err);
 }
 
-/* Up to `limit` notes of a space, by name, those whose name starts with `prefix` and is greater
- * (with `descending`: less) than `after` (empty: from the end in question). Always current. */
+/* Up to `limit` notes of a space, ordered by name, whose name starts with `prefix` and is greater
+ * (with `descending`: less) than `after` (empty: from the first one in that order). Always current.
+ */
 static inline enum status letters_notes(struct letters *letters, const char *space,
                                         struct bytes prefix, struct bytes after, bool descending,
                                         size_t limit, struct arena *arena, struct letters_note *out,
@@ -172,22 +178,22 @@ static inline enum status letters_notes(struct letters *letters, const char *spa
                                   count, err);
 }
 
-/* Groups of the letters that count in depth, by fingerprint: of one DLQ or (empty) of all; most
- * letters first. Always current, O(groups). On trouble *count is 0. */
+/* Groups by fingerprint of the letters in depth, of one DLQ or (empty) of all; most letters first.
+ * Always current, O(groups). On an error *count is 0. */
 static inline enum status letters_groups(struct letters *letters, struct bytes dlq,
                                          struct arena *arena, struct letters_group **out,
                                          size_t *count, struct err *err) {
     return letters->vtable->groups(letters, dlq, arena, out, count, err);
 }
 
-/* NOT_FOUND when nothing was ever put there. Always current. */
+/* NOT_FOUND if the DLQ never held a letter. Always current. */
 static inline enum status letters_dlq(struct letters *letters, struct bytes name, struct wall now,
                                       struct arena *arena, struct letters_dlq *out,
                                       struct err *err) {
     return letters->vtable->dlq(letters, name, now, arena, out, err);
 }
 
-/* Names of all DLQs that ever held a letter, sorted. On trouble *count is 0. */
+/* Names of all DLQs that ever held a letter, sorted. On an error *count is 0. */
 static inline enum status letters_dlq_names(struct letters *letters, struct arena *arena,
                                             struct bytes **out, size_t *count, struct err *err) {
     return letters->vtable->dlq_names(letters, arena, out, count, err);

@@ -1,22 +1,22 @@
-/* spans: what happened to messages, told to whoever traces (OpenTelemetry's words throughout). */
+/* spans: records trace spans of messages, in the terms of OpenTelemetry. */
 #ifndef PORT_SPANS_H
 #define PORT_SPANS_H
 
 #include "base/instant.h"
 #include "base/text/traceparent.h"
 
-/* Attributes that brokers' coordinates become. */
+/* Span attributes for the coordinates of brokers. */
 #define SPANS_DESTINATION "messaging.destination.name"
 #define SPANS_GROUP       "messaging.consumer.group.name"
 
 enum { SPAN_ATTRIBUTES_MAX = 32, SPAN_LINKS_MAX = 2 };
 
-/* As OTLP numbers them. */
+/* The values of OTLP. */
 enum span_kind { SPAN_INTERNAL = 1, SPAN_CLIENT = 3, SPAN_CONSUMER = 5 };
 
 struct span_attribute {
     const char *name;  /* a literal */
-    struct bytes text; /* ptr NULL: it is a number */
+    struct bytes text; /* ptr NULL: the value is `number` */
     int64_t number;
 };
 
@@ -25,10 +25,10 @@ struct span_link {
     struct bytes trace_state;
 };
 
-/* One thing that took some time. Borrowed for the call. */
+/* A span. Borrowed for the call. */
 struct span {
-    struct traceparent own;             /* its trace, its id, the trace's flags */
-    unsigned char parent[SPAN_ID_SIZE]; /* zeroes: it is the first of its trace */
+    struct traceparent own;             /* trace id, span id and trace flags */
+    unsigned char parent[SPAN_ID_SIZE]; /* all zero: a root span */
     struct bytes trace_state;
     struct bytes name;
     enum span_kind kind;
@@ -38,26 +38,26 @@ struct span {
     struct span_link links[SPAN_LINKS_MAX];
     size_t link_count;
     bool failed;
-    struct bytes trouble; /* of a failed one, in words */
+    struct bytes trouble; /* if failed: the error message */
 };
 
 struct spans_counts {
-    uint64_t sent;    /* taken by the receiver */
-    uint64_t dropped; /* never to be sent: no room, or refused */
+    uint64_t sent;    /* accepted by the receiver */
+    uint64_t dropped; /* not sent: the queue was full, or the receiver refused it */
 };
 
 struct spans;
 
 struct spans_vtable {
-    /* MUST NOT block: one that there is no room for is counted and dropped. Copies what it keeps.
-     */
+    /* MUST NOT block: if there is no room, the span is counted as dropped. Copies the data that it
+     * keeps. */
     void (*record)(struct spans *spans, const struct span *span);
     void (*counts)(struct spans *spans, struct spans_counts *out); /* from any thread */
 };
 
 struct spans {
     const struct spans_vtable *vtable;
-    uint32_t sample_permille; /* of the traces that begin here, so many are recorded */
+    uint32_t sample_permille; /* the share of new traces that are recorded, in 1/1000 */
 };
 
 #endif
