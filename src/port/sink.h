@@ -7,8 +7,8 @@
 #include "core/rule.h"
 #include "port/clock.h"
 
-/* A message to publish. Owned by the caller until `done`, with everything that it points at, and
- * not to be changed meanwhile. */
+/* A message to publish. Owned by the caller, who keeps it and everything that it points at
+ * valid until `done`. */
 struct sink_item {
     struct bytes id; /* the message id, for destination names such as result:{id} */
     /* Identifies this publication and its repetitions, for servers that drop duplicates. Empty: the

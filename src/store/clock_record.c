@@ -12,7 +12,8 @@
 enum { PATH_MOST = 4096, BOOT_LEN = CLOCK_RECORD_BOOT_SIZE - 1, TOLD_MS = 60 * 1000 };
 
 static const uint64_t time_max = 1ull << 53;
-static const int64_t set_from_ms = 1577836800000; /* 2020: an earlier wall clock was never set */
+/* 2020: a wall clock that shows an earlier time was never set. */
+static const int64_t set_from_ms = 1577836800000;
 
 static bool is_boot_id(struct bytes text) {
     for (size_t i = 0; i < text.len; i++) {
@@ -23,7 +24,7 @@ static bool is_boot_id(struct bytes text) {
     return text.len == BOOT_LEN;
 }
 
-/* Up to the first of `end`, which is passed over. */
+/* Parses a number that ends at the first byte of `end`, and skips that byte. */
 static bool take_number(struct bytes *text, const char *end, int64_t *out) {
     uint64_t number;
     size_t at = bytes_find(*text, bytes_of(end));
@@ -53,7 +54,7 @@ int64_t clock_record_ahead(const struct clock_record *last, const struct clock_r
     return ahead_ms > 0 ? ahead_ms : 0;
 }
 
-/* ---- the file, and the machine ---- */
+/* ---- the file, and the system clocks ---- */
 
 static size_t read_text(const char *path, char out[CLOCK_RECORD_MAX]) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -96,7 +97,7 @@ void clock_record_load(const char *store_path, struct clock *clock) {
                  (long long)clock->ahead_ms / 1000, path);
 }
 
-/* Whole or not at all. Without it the next start believes the wall clock. */
+/* Writes the file atomically. If that fails, the next start trusts the wall clock. */
 void clock_record_save(const char *store_path, struct clock *clock) {
     char path[PATH_MOST], draft[PATH_MOST], text[CLOCK_RECORD_MAX];
     struct clock_record now;

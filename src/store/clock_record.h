@@ -1,11 +1,12 @@
-/* clock_record: by how much the wall clock was set ahead since an earlier start, on a machine that
- * was not started anew meanwhile.
+/* clock_record: detects that the wall clock was set ahead between two starts of impound without a
+ * reboot of the host.
  *
- * Each start writes into <store>.d/clock: the id of the machine's boot, the time since that boot
- * (CLOCK_BOOTTIME, which counts the time that the machine slept), and the wall time as far as it
- * can be believed. The next start of the same boot compares: what the wall clock shows beyond the
- * time that has passed is a leap, and nothing expires for it (SEMANTICS 2.6). After a boot, without
- * a record, and after one of a clock that was never set, the wall clock is believed. */
+ * Each start writes into <store>.d/clock: the boot id of the host, the time since boot
+ * (CLOCK_BOOTTIME, which includes suspend), and the wall time as far as it is trusted. The next
+ * start with the same boot id compares them: the time that the wall clock advanced beyond the
+ * elapsed time is a clock jump, and messages do not expire because of it (SEMANTICS 2.6). After a
+ * reboot, without a record, and after a record from a clock that was never set, the wall clock is
+ * trusted. */
 #ifndef STORE_CLOCK_RECORD_H
 #define STORE_CLOCK_RECORD_H
 
@@ -20,14 +21,14 @@ struct clock_record {
     int64_t wall_ms;
 };
 
-/* False: it is none of ours. */
+/* False: not a valid record. */
 bool clock_record_parse(struct bytes text, struct clock_record *out);
-/* 0: not ahead, or it cannot be told. */
+/* 0: not ahead, or unknown. */
 int64_t clock_record_ahead(const struct clock_record *last, const struct clock_record *now);
 
-/* Sets clock->ahead_ms, before anything reads the clock for what expires. */
+/* Sets clock->ahead_ms. Called before the clock is read for expiry. */
 void clock_record_load(const char *store_path, struct clock *clock);
-/* Once the store is open, so that its folder is there and nobody else's. */
+/* Called once the store is open: its directory exists then, and the store lock is held. */
 void clock_record_save(const char *store_path, struct clock *clock);
 
 #endif

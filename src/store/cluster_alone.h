@@ -1,5 +1,5 @@
-/* cluster_alone: a store that no other node shares. Every queue is ours at epoch 1; there are no
- * peers, and nothing ever changes hands. */
+/* cluster_alone: the cluster port for a store that one node uses alone. It owns every queue at
+ * epoch 1; there are no peers, and ownership never changes. */
 #ifndef STORE_CLUSTER_ALONE_H
 #define STORE_CLUSTER_ALONE_H
 

@@ -1,6 +1,7 @@
-/* Whole pages go past the page cache, where the file system lets them: a sync has less to do then,
- * and a journal that fills the cache slows every write down several times. What else is written
- * goes through it, and what is synced is dropped from it some way behind the writer. */
+/* Writes of whole pages use direct I/O, if the file system supports it: an fsync has less to write
+ * then, and a journal that fills the page cache slows down every write by a large factor. Other
+ * writes go through the page cache, and synced data is dropped from the cache at some distance
+ * behind the writer. */
 #include "store/disk_posix.h"
 
 #include <dirent.h>
@@ -15,10 +16,10 @@
 #include "base/memory.h"
 
 enum {
-    WARM_BYTES = 8 << 20, /* behind the writer, kept for reads */
+    WARM_BYTES = 8 << 20, /* stay in the page cache behind the writer, for reads */
     DROP_STEP_BYTES = 1 << 20,
-    BEGIN_BYTES = 1 << 20, /* at once: the disk may begin with what comes next */
-    FILE_MODE = 0600,      /* messages are nobody else's business */
+    BEGIN_BYTES = 1 << 20, /* per write: writeback is started at once */
+    FILE_MODE = 0600,      /* messages may be confidential */
     DIR_MODE = 0700,
 };
 
@@ -26,9 +27,9 @@ enum { NOT_ASKED = -1, REFUSED = -2 };
 
 struct disk_file {
     int fd;
-    int direct;       /* the same file, past the page cache; NOT_ASKED, REFUSED */
+    int direct;       /* a descriptor of the same file with O_DIRECT; or NOT_ASKED, REFUSED */
     uint64_t written; /* end of the latest write */
-    uint64_t dropped; /* what lies before is out of the page cache */
+    uint64_t dropped; /* data before this offset was dropped from the page cache */
 };
 
 static int make_dir(struct disk *disk, const char *path) {
@@ -64,7 +65,8 @@ static int size(struct disk *disk, struct disk_file *file, uint64_t *out) {
     return 0;
 }
 
-/* Who reads so much at once reads on, and does not come back. Advice only. */
+/* A read of this size is part of a sequential scan, and its data is not read again. Advice to the
+ * kernel only. */
 static void pass_by(const struct disk_file *file, uint64_t at, uint64_t len, int advice) {
     if (len >= BEGIN_BYTES)
         (void)posix_fadvise(file->fd, (off_t)at, (off_t)len, advice);
@@ -92,13 +94,14 @@ static int read_all(struct disk *disk, struct disk_file *file, uint64_t at, void
     return error;
 }
 
-/* Who writes so much at once will sync it soon. Advice only. */
+/* A write of this size is synced soon. Advice to the kernel only. */
 static void begin_writing(const struct disk_file *file, uint64_t from, uint64_t to) {
     if (to - from >= BEGIN_BYTES)
         (void)sync_file_range(file->fd, (off_t)from, (off_t)(to - from), SYNC_FILE_RANGE_WRITE);
 }
 
-/* Files are renamed while they are open, so it is found by its number. */
+/* Files are renamed while they are open, so the file is opened again through its descriptor number.
+ */
 static void ask_for_direct(struct disk_file *file) {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", file->fd);
@@ -110,7 +113,7 @@ static bool is_whole_pages(uint64_t at, const void *from, size_t len) {
     return (at | (uintptr_t)from | len) % MEMORY_PAGE == 0;
 }
 
-/* Through which of the two. */
+/* The descriptor to use: direct or cached. */
 static int way_of(struct disk_file *file, uint64_t at, const void *from, size_t len) {
     if (!is_whole_pages(at, from, len))
         return file->fd;
@@ -119,7 +122,7 @@ static int way_of(struct disk_file *file, uint64_t at, const void *from, size_t 
     return file->direct >= 0 ? file->direct : file->fd;
 }
 
-/* As many bytes as the system takes at once; 0 or less: none. */
+/* Writes as many bytes as one system call accepts; 0 or less: none. */
 static ssize_t put_some(struct disk_file *file, uint64_t at, const void *from, size_t len) {
     int way = way_of(file, at, from, len);
     ssize_t put = pwrite(way, from, len, (off_t)at);
@@ -132,7 +135,7 @@ static ssize_t put_some(struct disk_file *file, uint64_t at, const void *from, s
 
 static void note_written(struct disk_file *file, uint64_t from, uint64_t to) {
     if (from < file->dropped)
-        file->dropped = from; /* the file began another life */
+        file->dropped = from; /* the file was reused from its start */
     file->written = to;
     if (file->direct < 0)
         begin_writing(file, from, to);
@@ -162,7 +165,7 @@ static int allocate(struct disk *disk, struct disk_file *file, uint64_t bytes) {
     return posix_fallocate(file->fd, 0, (off_t)bytes);
 }
 
-/* Advice only: a refusal costs speed, never bytes. */
+/* Advice to the kernel only: a failure costs speed, not data. */
 static void drop_behind(struct disk_file *file) {
     if (file->written < file->dropped + WARM_BYTES + DROP_STEP_BYTES)
         return;

@@ -1,4 +1,4 @@
-/* disk_posix: the machine's own file system behind the disk port. */
+/* disk_posix: the disk port on the local file system. */
 #ifndef STORE_DISK_POSIX_H
 #define STORE_DISK_POSIX_H
 

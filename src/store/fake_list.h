@@ -1,4 +1,4 @@
-/* fake_list: the port's list over the tables alone, by looking at every message. */
+/* fake_list: letters_list on the tables alone, by a scan of every message. */
 #ifndef STORE_FAKE_LIST_H
 #define STORE_FAKE_LIST_H
 

@@ -17,7 +17,7 @@ struct fake_store {
     enum status failure;
     size_t failures_left;
     struct store_health health;
-    struct wall now; /* as it was last told */
+    struct wall now; /* the time of the last call that passed one */
 };
 
 static struct fake_store *fake(struct store *store) {
@@ -77,7 +77,8 @@ static void answer(struct fake_store *self, struct commit_batch *batch) {
     commit_batch_free(batch);
 }
 
-/* Commits that lean on one that failed fail as it did: both stand in the same order. */
+/* A commit that duplicates an id of a failed commit fails with the same status. Both are in the
+ * same order. */
 static bool leans_on(const struct commit_batch *batch, const struct commit_batch *failed) {
     return batch->leans_first <= failed->ticket && failed->ticket <= batch->leans_last;
 }
@@ -155,7 +156,7 @@ static struct message *hold(const struct tables *tables, const struct entry *ent
                                          .mark = entry_mark(entry),
                                          .state = &state};
     if (stored_message_new(&parts, &held, &err) != STATUS_OK)
-        abort(); /* we encoded it ourselves */
+        abort(); /* the envelope was encoded by this process, so it can be decoded */
     held->envelope.blocked_by = tables_blocked_by(tables, entry->seq, &held->arena);
     return held;
 }

@@ -1,5 +1,6 @@
-/* fake_store: the store port kept in memory, for tests of everything above it. It keeps the port's
- * promises but durability: done is called from fake_store_step, or from submit when `immediate`. */
+/* fake_store: the store port in memory, for tests of the layers above it. It keeps all promises of
+ * the port except durability: `done` is called from fake_store_step, or from submit if `immediate`.
+ */
 #ifndef STORE_FAKE_STORE_H
 #define STORE_FAKE_STORE_H
 

@@ -29,7 +29,7 @@ static bool read_name(const char *path, char out[INSTANCE_MAX]) {
            strncmp(out, PREFIX, strlen(PREFIX)) == 0;
 }
 
-/* Whole or not at all. */
+/* Writes the file atomically. */
 static bool write_name(const char *path, const char *name) {
     char draft[PATH_MOST + 8];
     snprintf(draft, sizeof draft, "%s.new", path);

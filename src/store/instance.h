@@ -1,4 +1,4 @@
-/* instance: the names under which this process is known. */
+/* instance: the name of this process, and its consumer name at brokers. */
 #ifndef STORE_INSTANCE_H
 #define STORE_INSTANCE_H
 

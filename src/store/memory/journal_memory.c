@@ -15,13 +15,13 @@ struct held_record {
     size_t len;
 };
 
-/* A position is the number of bytes that were ever appended before it, and 1. */
+/* A position is 1 plus the number of bytes that were ever appended before it. */
 struct journal_medium {
-    pthread_mutex_t mutex; /* of the rest */
+    pthread_mutex_t mutex; /* guards the other members */
     struct held_record *records;
     size_t count;
     uint64_t end, dropped, bytes;
-    struct journal_claim *grants; /* those that are not at epoch 1 */
+    struct journal_claim *grants; /* queues whose epoch is not 1 */
     size_t grant_count;
     enum status failure;
     size_t failures_left;
@@ -90,7 +90,7 @@ static bool takes(const struct journal *journal, size_t records, size_t bytes) {
     return bytes <= MEMORY_GROUP_BYTES_MAX;
 }
 
-/* With the mutex. */
+/* The mutex must be held. */
 static bool holds(const struct journal_medium *medium, const struct journal_claim *claim) {
     for (size_t i = 0; i < medium->grant_count; i++) {
         if (medium->grants[i].queue == claim->queue)
@@ -99,7 +99,7 @@ static bool holds(const struct journal_medium *medium, const struct journal_clai
     return claim->epoch == 1;
 }
 
-/* With the mutex. */
+/* The mutex must be held. */
 static enum status admit(struct journal_medium *medium, struct journal_append *group,
                          struct err *err) {
     size_t bytes = 0;

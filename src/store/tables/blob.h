@@ -1,4 +1,4 @@
-/* blob: bytes with several owners, on any threads; the count is atomic. */
+/* blob: bytes with an atomic reference count, shared between threads. */
 #ifndef STORE_TABLES_BLOB_H
 #define STORE_TABLES_BLOB_H
 
@@ -12,15 +12,15 @@ struct blob {
     char data[];
 };
 
-/* One owner: the caller. Contents are not set. NULL when it is large (BLOB_LARGE) and there is no
- * memory. */
+/* The caller is the owner. The contents are not initialised. NULL if len is at least BLOB_LARGE and
+ * there is no memory. */
 enum { BLOB_LARGE = 1 << 20 };
 struct blob *blob_new(size_t len);
 struct blob *blob_of(struct bytes bytes);   /* a copy */
-struct blob *blob_share(struct blob *blob); /* one owner more; NULL stays NULL */
-void blob_free(struct blob *blob);          /* one owner less; the last one frees */
+struct blob *blob_share(struct blob *blob); /* adds an owner; NULL stays NULL */
+void blob_free(struct blob *blob);          /* removes an owner; the last one frees the blob */
 
-/* A run of bytes inside a blob, kept alive by it. */
+/* A slice of a blob, with a reference to it. */
 struct kept {
     struct blob *blob; /* NULL: not in memory */
     struct bytes bytes;

@@ -1,4 +1,4 @@
-/* health: how long commits take, in the buckets that the port promises. */
+/* commit_times: the histogram of commit durations, with the buckets of the store port. */
 #ifndef STORE_TABLES_COMMIT_TIMES_H
 #define STORE_TABLES_COMMIT_TIMES_H
 

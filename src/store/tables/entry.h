@@ -1,5 +1,5 @@
-/* entry: what the tables in memory know of one message: what the engine needs to decide, and where
- * its bytes are. */
+/* entry: one message in the tables in memory: the facts that the engine needs, and where the bytes
+ * are stored. */
 #ifndef STORE_TABLES_ENTRY_H
 #define STORE_TABLES_ENTRY_H
 
@@ -12,7 +12,7 @@
 
 struct line;
 
-/* What an envelope says that the tables need. */
+/* The members of an envelope that the tables need. */
 struct entry_facts {
     enum state state;
     uint32_t attempts;
@@ -21,49 +21,52 @@ struct entry_facts {
     struct wall dead_at;
     const struct name *dlq, *category, *reason;
     uint64_t fingerprint; /* of its failure; 0: none */
-    uint64_t size;        /* of its body, in bytes */
+    uint64_t size;        /* of the body, in bytes */
     bool leased;
-    bool closes_key; /* with a letter id */
+    bool closes_key; /* only with a letter id */
     char *letter_id; /* owned; NULL: it never died */
 };
 
-/* The start of the body's SHA-256: two bodies are held to be the same when this is. */
+/* The first bytes of the body's SHA-256: two bodies are considered equal if these are. */
 enum { CONTENT_MARK_SIZE = 32 };
 
 enum entry_stage {
-    ENTRY_RESERVED,  /* its PUT is under way: the id is taken, nobody sees it */
-    ENTRY_HELD,      /* it is in the store */
-    ENTRY_FORGOTTEN, /* it is gone, but the file behind still shows it: this hides it */
+    /* Its PUT is not durable yet: the id is reserved, but the message is not visible. */
+    ENTRY_RESERVED,
+    ENTRY_HELD,      /* in the store */
+    ENTRY_FORGOTTEN, /* removed, but the SQLite file still has its row: the entry hides that row */
 };
 
-/* A place in the journal, or: */
+/* A journal position, or one of these: */
 enum { PLACE_NONE = 0 };
-#define PLACE_FILE UINT64_MAX /* in the SQLite file */
+#define PLACE_FILE UINT64_MAX /* the bytes are in the SQLite file */
 
 struct entry {
     struct map_node by_seq, by_id, by_letter;
     struct heap_node due; /* in its queue's delayed or retry heap */
-    struct list link;     /* in its queue's ready or taken list, or among the parked */
-    struct list change;   /* in the list of changes that wait for the fold */
-    struct list recent;   /* in the list of those whose bytes are in memory */
-    struct list in_line;  /* in its line, while its queue has lines */
+    struct list link;     /* in its queue's ready or taken list, or in the list of parked entries */
+    struct list change;   /* in the list of changes for the next fold */
+    struct list recent;   /* in the list of entries whose bytes are in memory */
+    struct list in_line;  /* in the list of its key, if its queue is ordered */
     struct line *line;
 
     uint64_t seq;
     uint32_t queue;
-    uint32_t pins;    /* commits under way that change it */
-    uint32_t folding; /* folds that hold it, waiting or under way */
+    uint32_t pins;    /* number of commits in progress that change it */
+    uint32_t folding; /* number of folds that hold it, waiting or in progress */
     enum entry_stage stage;
     bool taken;
-    bool given_back;  /* it waits for a time of its own, not for that of its facts */
-    bool parked;      /* it need not be in memory (store/tables/paged_queue.h) */
-    bool blocked;     /* it is not its turn in its line: it is in no list of its queue */
-    bool unscheduled; /* its due time is yet to be reckoned, when the time is next known */
-    bool unreadable;  /* its bytes could not be read when it was last to be taken */
-    bool changed;     /* in the list of changes */
-    bool in_file;     /* the SQLite file has a row of it */
-    uint64_t ticket;  /* RESERVED: the commit that puts it */
-    uint64_t tried; /* grows with every hand-over of its queue that ended; 0: none since opening */
+    bool given_back;  /* it waits for the time that give_back set, not for that of its facts */
+    bool parked;      /* it may leave memory (store/tables/paged_queue.h) */
+    bool blocked;     /* it must wait for others of its key: it is in no list of its queue */
+    bool unscheduled; /* its due time is computed when the time is next known */
+    bool unreadable;  /* its bytes could not be read at its last take */
+    bool changed;     /* in the list `change` */
+    bool in_file;     /* the SQLite file has its row */
+    uint64_t ticket;  /* RESERVED: the ticket of the commit that puts it */
+    /* A number that grows with every finished attempt of its queue; 0: no attempt since the store
+     * was opened. */
+    uint64_t tried;
 
     struct entry_facts facts;
     char content_mark[CONTENT_MARK_SIZE];
@@ -71,34 +74,34 @@ struct entry {
     struct bytes key; /* ptr NULL: none */
 
     struct kept envelope, body; /* while in memory */
-    struct blob *mark;          /* what was decided since the envelope was written; NULL: nothing */
+    struct blob *mark;          /* the decision since the envelope was written; NULL: none */
     uint64_t envelope_place, body_place;
-    size_t recent_bytes; /* of the two above, as its store counts them */
+    size_t recent_bytes; /* size of envelope and body in memory, as the store counts them */
 
     char names[]; /* id and key */
 };
 
-/* Names are interned in `names`, so the caller holds their lock. */
+/* Names are interned in `names`, so the caller must hold the lock of the tables. */
 void entry_facts(const struct envelope *envelope, struct name_table *names,
                  struct entry_facts *out);
 void entry_facts_free(struct entry_facts *facts);
-/* RESERVED, with the envelope's id and facts. */
+/* A new entry, RESERVED, with the envelope's id and facts. */
 struct entry *entry_new(uint64_t seq, uint32_t queue, const struct envelope *envelope,
                         struct name_table *names);
 void entry_free(struct entry *entry);
-/* `content_mark`: of CONTENT_MARK_SIZE bytes at least. */
+/* `content_mark` has at least CONTENT_MARK_SIZE bytes. */
 bool entry_same_content(const struct entry *entry, const char *content_mark);
 struct bytes entry_letter_id(const struct entry *entry);
 /* True if it was judged dead and waits for room in its DLQ (envelope_awaits_room). */
 bool entry_awaits_room(const struct entry *entry);
-/* The id that others name it by: of its letter, or of its message while it has no letter. */
+/* The id shown to users: the letter id, or the message id while there is no letter. */
 struct bytes entry_public_id(const struct entry *entry);
-/* Memory needs it: it waits, or closes its key. */
+/* True if the entry must stay in memory, because it waits or closes its key. */
 bool entry_stays(const struct entry *entry);
-/* In the engine's hands, or it was when we last died. */
+/* True if the engine holds it, or held it at the last crash or shutdown. */
 bool entry_is_taken(const struct entry *entry);
 struct bytes entry_mark(const struct entry *entry); /* ptr NULL: none */
-/* As people see it: running and retrying while it is taken. */
+/* The state shown to users: running or retrying while it is taken. */
 enum state entry_state(const struct entry *entry);
 
 #endif

@@ -1,4 +1,4 @@
-/* shed: parks the later half of a lane that holds too much in memory. */
+/* evict: parks the later half of a paged queue that has too many entries in memory. */
 #ifndef STORE_TABLES_EVICT_H
 #define STORE_TABLES_EVICT_H
 

@@ -1,5 +1,6 @@
-/* front: what every store answers out of its tables alone, under its mutex. Both stores start with
- * one of these and put its functions into their tables of functions. */
+/* front: the part of the store port that every store answers from its tables alone, under its
+ * mutex. Each store's struct begins with a struct front, and its vtables contain these functions.
+ */
 #ifndef STORE_TABLES_FRONT_H
 #define STORE_TABLES_FRONT_H
 
@@ -10,7 +11,7 @@
 struct front {
     struct store port;
     struct letters letters;
-    pthread_mutex_t mutex; /* guards the rest */
+    pthread_mutex_t mutex; /* guards the members below */
     struct tables tables;
     void (*ready)(void *arg, uint32_t queue);
     void *ready_arg;
@@ -18,7 +19,7 @@ struct front {
 
 void front_init(struct front *front, const struct store_vtable *vtable,
                 const struct letters_vtable *letters);
-void front_free(struct front *front); /* what it holds */
+void front_free(struct front *front); /* frees its members */
 
 uint32_t front_queue_number(struct store *store, struct bytes name);
 size_t front_queue_names(struct store *store, struct arena *arena, struct bytes **out);
@@ -37,7 +38,7 @@ void front_listen(struct store *store, void (*ready)(void *arg, uint32_t queue),
 void front_set_order(struct store *store, uint32_t queue, enum store_order order);
 enum status front_groups(struct letters *letters, struct bytes dlq, struct arena *arena,
                          struct letters_group **out, size_t *count, struct err *err);
-/* Back to where it waited; harmless when it is not taken any more. */
+/* Returns the message to the list in which it waited; no effect if it is not taken any more. */
 void front_give_back(struct front *front, uint64_t seq, struct mono due);
 
 #endif

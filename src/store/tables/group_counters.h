@@ -1,5 +1,5 @@
-/* groups: the letters of each DLQ by fingerprint, counted with each change and read without
- * counting. */
+/* group_counters: counts the letters of each DLQ by fingerprint. Updated with each change, so that
+ * reading them is cheap. */
 #ifndef STORE_TABLES_GROUP_COUNTERS_H
 #define STORE_TABLES_GROUP_COUNTERS_H
 
@@ -9,7 +9,7 @@
 
 struct dlq_group {
     struct map_node node;
-    struct list change; /* in groups->changes: since the fold last wrote it */
+    struct list change; /* in groups->changes: changed since the last fold wrote it */
     const struct name *dlq;
     uint64_t fingerprint;
     uint64_t count, total;
@@ -21,21 +21,21 @@ struct group_counters {
     struct map map;
     struct list changes;
     size_t change_count;
-    bool inexact; /* a letter left a group that did not count it */
+    bool inexact; /* a letter was removed from a group that did not count it */
 };
 
 void group_counters_init(struct group_counters *groups);
 void group_counters_free(struct group_counters *groups);
-/* NULL on either side: it was not held before, or is not held any more. */
+/* `before` NULL: the message is new. `after` NULL: it is removed. */
 void group_counters_change(struct group_counters *groups, const struct entry_facts *before,
                            const struct entry_facts *after, uint64_t seq);
-/* NULL: no letter of that fingerprint ever died into that DLQ. */
+/* NULL: no letter with that fingerprint ever died into that DLQ. */
 struct dlq_group *group_counters_find(const struct group_counters *groups, const struct name *dlq,
                                       uint64_t fingerprint);
-/* As it was when it was last written. */
+/* Restores a group from its row in the file. */
 void group_counters_restore(struct group_counters *groups, const struct name *dlq,
                             const struct letters_group *group);
-/* As store_vtable's groups says; dlq NULL: of all. */
+/* As letters_groups in port/letters.h; dlq NULL: of all DLQs. */
 size_t group_counters_read(const struct group_counters *groups, const struct name *dlq,
                            struct arena *arena, struct letters_group **out);
 

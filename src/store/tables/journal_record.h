@@ -36,9 +36,9 @@ struct journal_record {
 };
 
 struct blob *journal_record_encode(const struct journal_record *record);
-/* The number is known only when the commit is staged. */
+/* The seq of a PUT is known only when the commit is staged. */
 void journal_record_set_seq(struct blob *encoded, uint64_t seq);
-/* Slices of `bytes`; false when it is no record of a known kind. */
+/* Returns slices of `bytes`; false if the bytes are not a record of a known kind. */
 bool journal_record_decode(struct bytes bytes, struct journal_record *out);
 
 #endif

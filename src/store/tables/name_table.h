@@ -1,5 +1,5 @@
-/* names: each DLQ, category and reason once, so that entries hold pointers and compare them. A name
- * lives as long as the table. */
+/* name_table: interned names of DLQs, categories and reasons, so that entries hold pointers and
+ * compare them. A name lives as long as the table. */
 #ifndef STORE_TABLES_NAME_TABLE_H
 #define STORE_TABLES_NAME_TABLE_H
 
@@ -8,7 +8,7 @@
 
 struct name {
     struct map_node node;
-    struct bytes text; /* NUL behind it */
+    struct bytes text; /* followed by a NUL */
 };
 
 struct name_table {
@@ -17,7 +17,7 @@ struct name_table {
 
 /* NULL for an empty text. */
 const struct name *name_table_get(struct name_table *names, struct bytes text);
-/* NULL when nobody ever asked for it. */
+/* NULL if the name is not in the table. */
 const struct name *name_table_find(const struct name_table *names, struct bytes text);
 void name_table_free(struct name_table *names);
 

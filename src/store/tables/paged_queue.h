@@ -1,20 +1,20 @@
-/* lane: messages of one queue that wait in one way, and the horizon beyond which they are parked:
- * counted, but in memory no longer than the file behind needs to learn of them. Whoever has that
- * file brings them back before their turn.
+/* paged_queue: the waiting messages of one queue and one kind. Those beyond a horizon are parked:
+ * they are counted, but stay in memory only until the fold has written them to the SQLite file. The
+ * store with that file loads them again before they can be taken.
  *
- *   first in turn ──────── horizon ──────────── last
- *    in the lists of memory   parked: here, until the file has them; then in the file alone
+ *   first to be taken ──────── horizon ──────────── last
+ *    in the lists in memory       parked: in memory until folded, then in the file only
  *
- * The order is that of the file: due time by the wall (0: none), then number. What waits and is not
- * in memory is parked, always. */
+ * The order is that of the file: due time by the wall clock (0: none), then seq. A waiting message
+ * that is not in memory is always parked. */
 #ifndef STORE_TABLES_PAGED_QUEUE_H
 #define STORE_TABLES_PAGED_QUEUE_H
 
 #include "store/tables/entry.h"
 
 enum paged_queue_kind {
-    PAGED_QUEUE_READY,   /* queued, and never had to wait for a time */
-    PAGED_QUEUE_DELAYED, /* queued, not before a time */
+    PAGED_QUEUE_READY,   /* queued, with no due time */
+    PAGED_QUEUE_DELAYED, /* queued, with a due time */
     PAGED_QUEUE_RETRY,   /* pending_retry */
     PAGED_QUEUE_COUNT
 };
@@ -25,38 +25,38 @@ struct paged_queue_mark {
 };
 
 struct paged_queue {
-    bool open;                    /* something is parked: */
-    struct paged_queue_mark from; /* what is not before this */
-    struct mono next;             /* it is to be looked at then, or earlier */
-    uint64_t count;               /* of it */
-    struct list here;             /* those of it that are in memory still */
-    size_t again;                 /* as many wait in memory before more is parked */
+    bool open;                    /* some messages are parked: */
+    struct paged_queue_mark from; /* those at or after this position */
+    struct mono next;             /* the time of the next load of parked messages, at the latest */
+    uint64_t count;               /* number of parked messages */
+    struct list here;             /* parked entries that are still in memory */
+    size_t again;                 /* entries that must be in memory before more are parked */
 };
 
-/* How much all lanes of a store have in memory. */
+/* The limits for all paged queues of a store together. */
 struct paged_queue_bound {
     size_t count;
     size_t most;  /* 0: nothing is ever parked */
-    size_t least; /* a lane with fewer is left alone */
-    bool shed;    /* something was parked that was in memory: it may be dropped */
+    size_t least; /* a paged queue with fewer entries is not evicted from */
+    bool shed;    /* an entry in memory was parked, and may be dropped */
 };
 
 void paged_queue_init(struct paged_queue *lane);
-/* PAGED_QUEUE_COUNT: in none, and never parked. */
+/* PAGED_QUEUE_COUNT: in no paged queue, and never parked. */
 enum paged_queue_kind paged_queue_of(enum state state, struct wall due);
 enum paged_queue_kind paged_queue_of_entry(const struct entry *entry);
 struct paged_queue_mark paged_queue_mark(const struct entry *entry);
 bool paged_queue_is_before(struct paged_queue_mark a, struct paged_queue_mark b);
-/* True when it belongs behind the horizon. */
+/* True if the entry belongs beyond the horizon. */
 bool paged_queue_parks(const struct paged_queue *lane, const struct entry *entry);
 void paged_queue_park(struct paged_queue *lane, struct entry *entry, struct mono due);
-/* It is not parked any more. */
+/* The entry is not parked any more. */
 void paged_queue_unpark(struct paged_queue *lane, struct entry *entry);
-/* One less of those that only the file has. */
+/* Decrements the count for a parked message that only the file has. */
 void paged_queue_count_down(struct paged_queue *lane);
-/* A parked one leaves memory, and stays parked. */
+/* Removes a parked entry from memory; the message stays parked. */
 void paged_queue_let_go(struct entry *entry);
-/* At start: so many are in the file, and none in memory. */
+/* When the store is opened: `count` messages are in the file, and none in memory. */
 void paged_queue_open(struct paged_queue *lane, uint64_t count);
 
 #endif

@@ -1,8 +1,8 @@
-/* tables: the messages that a store holds in memory, found by number, by id and by letter id, in
- * the lists of their queues and in the counters of their DLQs.
+/* tables: the messages that a store has in memory, indexed by seq, by id and by letter id, in the
+ * lists of their queues and in the counters of their DLQs.
  *
- * Every change goes through here, so that lists, maps and counters never disagree. The tables have
- * no lock and no clock: their store has. */
+ * Every change goes through here, so that lists, maps and counters stay consistent. The tables have
+ * no lock and no clock: the store that owns them does. */
 #ifndef STORE_TABLES_TABLES_H
 #define STORE_TABLES_TABLES_H
 
@@ -21,8 +21,8 @@ struct queue_table {
     struct key_order lines; /* with ORDER_KEY */
     struct bytes facts;     /* owned JSON; ptr NULL: none */
     bool durable;           /* its name is on disk */
-    bool changed;           /* since the fold last wrote it */
-    uint64_t unreadable;    /* entries that are */
+    bool changed;           /* since the last fold wrote it */
+    uint64_t unreadable;    /* number of unreadable entries */
     char unreadable_why[STORE_UNREADABLE_WHY_SIZE];
 };
 
@@ -35,15 +35,15 @@ struct tables {
     struct queue_table **queues; /* by number - 1 */
     size_t queue_count;
     uint64_t next_seq;
-    struct paged_queue_bound bound; /* of what waits in memory */
+    struct paged_queue_bound bound; /* limits the waiting messages in memory */
 };
 
 void tables_init(struct tables *tables);
-void tables_free(struct tables *tables); /* with every entry */
+void tables_free(struct tables *tables); /* frees every entry too */
 
-/* Made if need be. Numbers start at 1. */
+/* Creates the queue if needed. Numbers start at 1. */
 struct queue_table *tables_queue_named(struct tables *tables, struct bytes name);
-/* While a store is opened: the queue has had this number before. */
+/* While a store is opened: restores a queue with its stored number. */
 struct queue_table *tables_queue_restore(struct tables *tables, uint32_t number, struct bytes name);
 struct queue_table *tables_queue(const struct tables *tables, uint32_t number);
 /* The number of that queue: TABLES_ANY_QUEUE for an empty name, TABLES_NO_QUEUE for an unknown one.
@@ -51,49 +51,51 @@ struct queue_table *tables_queue(const struct tables *tables, uint32_t number);
 enum { TABLES_ANY_QUEUE = 0 };
 #define TABLES_NO_QUEUE UINT32_MAX
 uint32_t tables_queue_known(const struct tables *tables, struct bytes name);
-/* Once for a queue, before anything of it is taken. */
+/* Called at most once for a queue, before its first take. */
 void tables_set_order(struct tables *tables, struct queue_table *queue, enum store_order order);
 void tables_queue_facts(struct queue_table *queue, struct bytes facts);
 
 struct entry *tables_find(const struct tables *tables, uint64_t seq);
-/* The one that is reserved or held, else one that hides what was forgotten, else NULL. */
+/* The entry that is reserved or held, else a forgotten one that hides a row, else NULL. */
 struct entry *tables_find_id(const struct tables *tables, uint32_t queue, struct bytes id);
 bool tables_holds(const struct tables *tables, uint32_t queue, struct bytes id);
-/* Every held entry of the queue (or TABLES_ANY_QUEUE) with this message id or letter id, at most
+/* All held entries of the queue (or TABLES_ANY_QUEUE) with this message id or letter id, at most
  * `max`. */
 size_t tables_matches(const struct tables *tables, uint32_t queue, struct bytes id,
                       struct entry **out, size_t max);
 
-/* CONFLICT, with the names of their queues. */
+/* Returns CONFLICT, with the names of the queues in err. */
 enum status tables_ambiguous(const struct tables *tables, const uint32_t *queues, size_t count,
                              struct bytes id, struct err *err);
 
-/* Finds it from now on, RESERVED. The tables own the entry. */
+/* Adds a RESERVED entry to the indexes. The tables own it from now on. */
 void tables_reserve(struct tables *tables, struct entry *entry);
-/* This very one from where it waits; NULL when it does not. */
+/* Takes the message with this seq; NULL if it does not wait. */
 struct entry *tables_take_one(struct tables *tables, uint32_t queue, uint64_t seq);
-/* The same, also when its line holds it back. */
+/* As tables_take_one, but also takes a blocked message. */
 struct entry *tables_take_any(struct tables *tables, uint32_t queue, uint64_t seq);
-/* From the taken list back to where it waits, not before `due`. */
+/* Moves the entry from the taken list back to the list in which it waits, not before `due`. */
 void tables_give_back(struct tables *tables, struct entry *entry, struct mono due);
-/* The id of the letter that a message waits for, in the arena; ptr NULL: none. */
+/* The id of the letter that blocks a message, in the arena; ptr NULL: none. */
 struct bytes tables_blocked_by(const struct tables *tables, uint64_t seq, struct arena *arena);
-/* RESERVED → HELD: it is counted and waits. `now` as in ready_queues_add. */
+/* RESERVED → HELD: the entry is counted and added to its list. `now` as in ready_queues_add. */
 void tables_hold(struct tables *tables, struct entry *entry, const struct instant *now);
-/* The same without counting: the counters were loaded. */
+/* As tables_hold, but without counting: the counters were loaded from the file. */
 void tables_restore(struct tables *tables, struct entry *entry, const struct instant *now);
-/* Takes the facts. What is taken and leased from now on stays taken. */
+/* Takes ownership of the facts. An entry that is taken and becomes leased stays taken. */
 void tables_change(struct tables *tables, struct entry *entry, struct entry_facts *facts_take,
                    const struct instant *now);
-/* Its envelope stays, with this mark (JSON) on top of those before; false when it is no mark. */
+/* Merges this mark (JSON) over the entry's earlier one; the envelope is unchanged. False if it is
+ * not a mark. */
 bool tables_mark(struct tables *tables, struct entry *entry, struct bytes mark,
                  const struct instant *now);
-/* Its bytes could not be read, and why; `why` NULL: they could. */
+/* Records that the entry's bytes could not be read, and the error; `why` NULL: they could be read.
+ */
 void tables_note_unreadable(struct tables *tables, struct entry *entry, const char *why);
 /* HELD → FORGOTTEN. */
 void tables_forget(struct tables *tables, struct entry *entry);
-/* Out of all tables, freed, not counted: a reservation that failed, or one that only the file holds
- * from now on. */
+/* Removes the entry from all tables and frees it without changing counters: for a reservation that
+ * failed, or a message that only the file holds from now on. */
 void tables_drop(struct tables *tables, struct entry *entry);
 
 #endif
