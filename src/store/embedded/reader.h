@@ -1,5 +1,5 @@
-/* reader: messages out of the store: taken by the engine, or read by id. Bytes come from memory,
- * the journal or the file, wherever they are at that moment. */
+/* reader: reads messages from the store, for take and by id. Their bytes are in memory, in the
+ * journal or in the file and its packs. */
 #ifndef STORE_EMBEDDED_READER_H
 #define STORE_EMBEDDED_READER_H
 
@@ -22,9 +22,9 @@ enum status reader_holds(struct letters *letters, uint32_t queue, const struct b
 enum status reader_get_seq(struct letters *letters, uint64_t seq, struct message **out,
                            struct err *err);
 
-/* The file that a message's stored body names, being a stub of a large one. */
+/* The file of a large body, if the stored body is a stub. */
 struct reader_large {
-    char name[LARGE_NAME_SIZE]; /* "": its body is no stub */
+    char name[LARGE_NAME_SIZE]; /* "": the body is not a stub */
     char content_hash[LARGE_HASH_SIZE];
     uint64_t size;
 };

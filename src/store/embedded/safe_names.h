@@ -1,10 +1,10 @@
-/* folder: names in folders, made safe. */
+/* safe_names: makes changes of directory entries durable. */
 #ifndef STORE_EMBEDDED_SAFE_NAMES_H
 #define STORE_EMBEDDED_SAFE_NAMES_H
 
 #include "port/disk.h"
 
-/* Syncs the folder that holds `path`: 0 or an errno. */
+/* Syncs the directory that contains `path`. Returns 0 or an errno. */
 int safe_names_sync_parent(struct disk *disk, const char *path);
 
 #endif

@@ -1,14 +1,15 @@
-/* parts: what the embedded store is made of, and which lock guards what.
+/* store_internal: the members of the embedded store, and the locks that guard them.
  *
  *   submit → batches → [writer thread] → journal → tables (memory) → [fold thread] → SQLite
- *          ↘ [lookup thread] ↗ [caller that waits]                 → [drafter] → packs
+ *          ↘ [lookup thread] ↗ [caller that waits]                 → [row builder] → packs
  *
- * A commit that asks for what is in the file alone goes by way of the lookup thread, so that
+ * A commit that needs a row that is in the file only goes through the lookup thread, so that
  * neither its caller nor other commits wait for the file (prefetch.h).
  *
- * The front's `mutex` guards the tables and everything else here that is not said to be otherwise.
- * Each database connection has its own lock. Once the store is open, the mutex is not held with one
- * of these, nor over a call of the journal: nobody who holds it waits for the disk. */
+ * The front's `mutex` guards the tables and all other members, unless stated otherwise. Each
+ * database connection has its own lock. Once the store is open, the mutex is never held together
+ * with one of these, nor during a call of the journal: a thread that holds it never waits for the
+ * disk. */
 #ifndef STORE_EMBEDDED_STORE_INTERNAL_H
 #define STORE_EMBEDDED_STORE_INTERNAL_H
 
@@ -23,24 +24,29 @@
 #include "store/embedded/sqlite_store.h"
 
 enum {
-    FOLD_DELAY_MS = 500,         /* a commit is folded at the latest this long after it */
-    FOLD_CHANGES = 32768,        /* of one fold: so many are sealed and stand in line */
-    FULL_FOLD_CHANGES = 1024,    /* the same on a full disk, so that SQLite's log stays small */
-    BEHIND_MAX = 1 << 20,        /* changes that wait for folds; then commits wait for them too */
-    FOLD_CACHE_KIB = 64 << 10,   /* holds the pages that one fold changes */
-    FOLD_RETRY_MS = 1000,        /* after a fold that failed */
-    GIVE_WAY_MS = 10000,         /* so long at most the fold lets a burst of commits go first */
-    GIVE_WAY_SHARE = 30,         /* and does a part of what it could */
-    LIST_WAIT_MS = 2000,         /* for the fold, by a list */
-    GROUP_BYTES_MAX = 8 << 20,   /* of one journal group, unless a single commit is larger */
-    FOLD_KEEP_BYTES = 32 << 20,  /* of kept texts in one fold */
-    KEEP_BYTES_MAX = 256 << 20,  /* of those that wait for folds; then commits wait for them too */
-    SWEEP_MS = 60 * 1000,        /* between two looks for texts that expired */
-    RECENT_BYTES_MAX = 64 << 20, /* of envelopes and bodies kept in memory */
-    WAITING_MAX = 256 << 10,     /* messages that wait in memory; beyond that in the file alone */
-    WAITING_SHARE = 64,          /* of them, that each lane of a queue may have whatever waits */
+    FOLD_DELAY_MS = 500,      /* the maximum time between a commit and its fold */
+    FOLD_CHANGES = 32768,     /* number of changes that are sealed as one fold */
+    FULL_FOLD_CHANGES = 1024, /* the same on a full disk, so that SQLite's WAL stays small */
+    /* Maximum number of changes that wait for folds; further commits wait. */
+    BEHIND_MAX = 1 << 20,
+    FOLD_CACHE_KIB = 64 << 10, /* large enough for the pages that one fold changes */
+    FOLD_RETRY_MS = 1000,      /* delay after a fold that failed */
+    /* Maximum time for which the fold slows down during a burst of commits. */
+    GIVE_WAY_MS = 10000,
+    GIVE_WAY_SHARE = 30,         /* it works 1/30 of the time meanwhile */
+    LIST_WAIT_MS = 2000,         /* maximum time that a list waits for the fold */
+    GROUP_BYTES_MAX = 8 << 20,   /* size of one journal group, unless a single commit is larger */
+    FOLD_KEEP_BYTES = 32 << 20,  /* size of notes in one fold */
+    KEEP_BYTES_MAX = 256 << 20,  /* size of notes that wait for folds; further commits wait */
+    SWEEP_MS = 60 * 1000,        /* interval of the search for expired notes */
+    RECENT_BYTES_MAX = 64 << 20, /* size of envelopes and bodies kept in memory */
+    /* Number of waiting messages in memory; further ones are in the file only. */
+    WAITING_MAX = 256 << 10,
+    /* Each paged queue may always have 1/64 of them. */
+    WAITING_SHARE = 64,
 };
-enum { JOURNAL_KEEP_SHARE = 4 }; /* of the journal's bound stays on disk when all is folded */
+/* 1/4 of the journal's size limit stays allocated when all is folded. */
+enum { JOURNAL_KEEP_SHARE = 4 };
 #define JOURNAL_BYTES_DEFAULT (UINT64_C(4) << 30)
 
 static const char parts_full_text[] =
@@ -56,67 +62,73 @@ struct wal;
 
 struct sqlite_store {
     struct front front;
-    struct sqlite_store_options options; /* its texts are our own copies */
+    struct sqlite_store_options options; /* with copies of its texts */
     char *dir;
     int lock_file; /* -1: none */
-    bool on_trial; /* opened to see whether it opens: nothing is removed */
+    bool on_trial; /* opened by sqlite_store_try: no file is removed */
 
-    pthread_cond_t look_asked; /* for the lookup thread */
-    pthread_cond_t submitted;  /* for the writer */
-    pthread_cond_t fold_asked; /* for the fold thread */
-    pthread_cond_t fold_ended; /* for those who wait for a fold */
+    pthread_cond_t look_asked; /* wakes the lookup thread */
+    pthread_cond_t submitted;  /* wakes the writer */
+    pthread_cond_t fold_asked; /* wakes the fold thread */
+    pthread_cond_t fold_ended; /* wakes threads that wait for a fold */
 
-    struct list recent; /* entries whose bytes are in memory, the oldest first */
+    struct list recent; /* entries whose bytes are in memory, oldest first */
     size_t recent_bytes;
 
     struct commit_batch *looking_first,
-        **looking_last; /* commits that wait for a look into the file */
+        **looking_last; /* commits that wait for the lookup thread */
     bool looking_stopping;
     struct commit_batch *first, **last; /* commits that wait to be written */
     uint64_t tickets;
-    bool writing; /* somebody writes them: the thread, or one who waits for its own */
+    /* A thread writes them: the writer thread, or a caller that waits for its commit. */
+    bool writing;
     bool stopping;
 
     struct list changes; /* entries that the next fold writes */
     size_t change_count;
-    struct snapshot *sealed_first, **sealed_last; /* folds that wait or are under way, in order */
-    struct snapshot *unsettled; /* written; the fold's, or the drafter's while it is deferred */
-    size_t folding_count;       /* entries in them */
-    uint64_t applied_end;       /* the journal up to here is in the tables */
-    uint64_t sealed_end;        /* and up to here in the folds that wait */
-    uint64_t folded_end;        /* and up to here in the file */
-    uint64_t settles;           /* grows when what a fold wrote begins to leave memory */
-    size_t settled_count;       /* entries, since memory was last given back; as `unsettled` */
+    struct snapshot *sealed_first, **sealed_last; /* folds that wait or are in progress, in order */
+    /* Written; owned by the fold, or by the row builder while it is deferred. */
+    struct snapshot *unsettled;
+    size_t folding_count; /* number of entries in these folds */
+    uint64_t applied_end; /* the tables contain the journal up to this position */
+    uint64_t sealed_end;  /* the sealed folds contain it up to this position */
+    uint64_t folded_end;  /* the file contains it up to this position */
+    /* Incremented when entries that a fold wrote begin to leave memory. */
+    uint64_t settles;
+    /* Number of settled entries since memory was last returned to the system; same owner as
+     * `unsettled`. */
+    size_t settled_count;
     uint64_t fold_failures;
-    struct log_throttle fold_trouble; /* the fold's own */
-    bool fold_wanted;                 /* at once */
+    struct log_throttle fold_trouble; /* used by the fold thread only */
+    bool fold_wanted;                 /* fold at once */
     bool fold_stopping;
-    struct mono fold_due;     /* MONO_NEVER: nothing waits for a fold */
-    struct mono burst_at;     /* when commits were last seen to come as a burst */
-    struct mono pace_since;   /* how fast they come is looked at from here on */
-    uint64_t pace_from;       /* where the journal ended then */
-    struct mono behind_since; /* since when the file has not been up to date */
-    int64_t fold_worked_us;   /* when the fold last rested, by the machine's clock */
+    struct mono fold_due;     /* MONO_NEVER: no change waits for a fold */
+    struct mono burst_at;     /* the last time at which a burst of commits was detected */
+    struct mono pace_since;   /* start of the measurement of the commit rate */
+    uint64_t pace_from;       /* end of the journal at that time */
+    struct mono behind_since; /* the time since which the file is not up to date */
+    int64_t fold_worked_us;   /* when the fold last paused, in CLOCK_MONOTONIC */
     struct instant opened;    /* for steady_wall */
-    struct mono sweep_due;    /* the fold's own: when it next looks for texts that expired */
+    struct mono sweep_due;    /* used by the fold thread only: the next search for expired notes */
 
     struct large *large;
     struct store_health health;
-    uint64_t reserve_bytes; /* that the reserve's file holds; 0: there is none */
-    bool disk_full;         /* the reserve is given up: only commits that free space are taken */
+    uint64_t reserve_bytes; /* size of the reserve file; 0: there is none */
+    /* The reserve was released: only commits that free space are accepted. */
+    bool disk_full;
 
     struct journal *journal;
     struct cluster *cluster;
-    struct database connections[3]; /* one, when there are no threads */
+    struct database connections[3]; /* only one is used without threads */
     struct database *fold_db, *lookup_db, *list_db;
-    struct wal *wal;         /* of the fold, and of who settles it */
-    struct packs *packs;     /* the fold thread's to change; any thread reads */
-    struct spread *spread;   /* has its own lock, which is held with no other */
-    struct drafter *drafter; /* the fold's; NULL without threads */
+    struct wal *wal;         /* used by the fold, and by the thread that settles it */
+    struct packs *packs;     /* changed by the fold thread only; read by any thread */
+    struct spread *spread;   /* has its own lock, which is never held together with another */
+    struct drafter *drafter; /* used by the fold; NULL without threads */
     pthread_t lookup_thread, writer_thread, fold_thread, spread_thread;
 };
 
-/* With the mutex: changes committed but not in the file. */
+/* The number of committed changes that are not in the file. Called with the mutex. */
 static inline size_t store_internal_behind(const struct sqlite_store *self) {
     return self->change_count + self->front.tables.keeps.change_count + self->folding_count;
 }

@@ -17,8 +17,8 @@ static int64_t floor_to(int64_t ms, int64_t width) {
     return ms - (rest < 0 ? rest + width : rest);
 }
 
-/* The first span that ends behind `ms`: the one that holds it, or the one before which it belongs.
- */
+/* The first span that ends after `ms`: the span that contains it, or the one before which a new
+ * span is inserted. */
 static size_t place_of(const struct ages *ages, int64_t ms) {
     size_t low = 0, high = ages->count;
     while (low < high) {
@@ -35,14 +35,14 @@ static bool holds(const struct ages *ages, size_t place, int64_t ms) {
     return place < ages->count && ages->spans[place].start_ms <= ms;
 }
 
-/* How wide a span becomes that is this old beside the newest. */
+/* The width for a span of this age, relative to the newest span. */
 static int64_t width_at(int64_t age_ms) {
     return age_ms > AGES_COARSE_MS ? AGES_OLD_SPAN_MS
            : age_ms > AGES_FINE_MS ? AGES_COARSE_SPAN_MS
                                    : AGES_FINE_SPAN_MS;
 }
 
-/* A span is widened only when all of its new width is old enough, so that none overlaps another. */
+/* A span is widened only if all of its new width is old enough, so that spans never overlap. */
 static void widen(struct ages_span *span, int64_t newest_ms) {
     int64_t width = width_at(newest_ms - span->end_ms);
     int64_t start = floor_to(span->start_ms, width);
@@ -56,7 +56,8 @@ static void widen(struct ages_span *span, int64_t newest_ms) {
     }
 }
 
-/* Empty spans go, and spans that are old beside the newest become minutes and hours. */
+/* Removes empty spans, and widens spans that are old relative to the newest to minutes and hours.
+ */
 static void merge(struct ages *ages) {
     int64_t newest = ages->spans[ages->count - 1].end_ms;
     size_t kept = 0;
@@ -105,7 +106,7 @@ bool ages_restore(struct ages *ages, const struct ages_span *span) {
     return true;
 }
 
-/* Spans begin and end on whole seconds, so none cuts through another. */
+/* Spans begin and end on whole seconds, so they never overlap in part. */
 static void insert_second(struct ages *ages, size_t place, int64_t start_ms) {
     insert_span(ages, place, start_ms, start_ms + AGES_FINE_SPAN_MS);
 }

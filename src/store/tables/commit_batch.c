@@ -51,7 +51,8 @@ void commit_batch_prepare(struct commit_batch *batch, struct tables *tables) {
     for (size_t i = 0; i < batch->count; i++) {
         const struct store_op *op = &batch->commit->ops[i];
         struct commit_batch_op *staged = &batch->ops[i];
-        if (op->envelope) /* what is taken is running or retrying in views alone */
+        if (op->envelope) /* running and retrying are never stored: they are derived for messages
+                             that are taken */
             assert(op->envelope->state != STATE_RUNNING && op->envelope->state != STATE_RETRYING);
         if (op->kind != STORE_KEEP || op->queue != 0)
             staged->queue = tables_queue(tables, op->queue);
@@ -114,7 +115,7 @@ static void name_queue(struct staging *staging, struct queue_table *queue) {
     count_record(batch, batch->names[batch->name_count - 1]);
 }
 
-/* A duplicate of an id whose PUT is under way is answered with it, whatever becomes of it. */
+/* The status of a duplicate depends on the pending PUT of its id: both succeed or both fail. */
 static void lean_on(struct commit_batch *batch, uint64_t ticket) {
     if (batch->leans_first == 0 || ticket < batch->leans_first)
         batch->leans_first = ticket;
@@ -162,13 +163,14 @@ static enum status stage_put(struct staging *staging, struct commit_batch_op *st
     return STATUS_OK;
 }
 
-/* It is in none of the states that the op is for, or somebody has it in hand. */
+/* The message is in none of the states that the op is for, or another commit is changing it, or it
+ * is taken. */
 static bool is_left_alone(const struct store_op *op, const struct entry *entry) {
     return op->from != 0 && (!entry || entry->stage != ENTRY_HELD || entry->pins > 0 ||
                              entry_is_taken(entry) || !(op->from >> entry->facts.state & 1u));
 }
 
-/* The entry that the op changes, pinned. None, and no record either, when it is left alone. */
+/* Pins the entry that the op changes. Sets no entry and no record if the op is skipped. */
 static enum status stage_change(struct staging *staging, struct commit_batch_op *staged,
                                 struct store_op *op, enum state to) {
     struct entry *entry = tables_find(staging->tables, op->seq);
@@ -285,7 +287,7 @@ void commit_batch_records(const struct commit_batch *batch, struct bytes *out) {
     }
 }
 
-/* What ends or is decided in an ordered queue may open a key. */
+/* An op that ends a message or decides about it in an ordered queue may unblock a key. */
 bool commit_batch_op_wakes(const struct commit_batch_op *op) {
     bool changes = op->kind == STORE_PUT || op->kind == STORE_UPDATE;
     bool opens = op->kind == STORE_FORGET || op->kind == STORE_MARK;

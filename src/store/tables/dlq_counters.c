@@ -85,8 +85,8 @@ void dlq_counters_free(struct dlq_counters *dlqs) {
     map_drain(&dlqs->map, free_dlq);
 }
 
-/* The counters were read from a file. Where they do not match its letters they stay at zero:
- * letters are more than their counts. */
+/* The counters were read from a file. If they do not match its letters they stay at zero instead of
+ * wrapping around, and the letters are still served. */
 static void decrease(struct dlq_counters *dlqs, uint64_t *count) {
     if (*count > 0)
         --*count;
@@ -148,7 +148,7 @@ bool dlq_counters_arrived(const struct entry_facts *before, const struct entry_f
            before->dead_at.ms != after->dead_at.ms;
 }
 
-/* NULL: the depth tells how many are in that state. */
+/* NULL: the state has no counter of its own, because it is derived from the depth. */
 static uint64_t *state_count(struct dlq_counters *dlqs, const struct entry_facts *facts) {
     enum count_kind kind;
     switch ((int)facts->state) {

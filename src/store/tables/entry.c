@@ -43,7 +43,7 @@ static void copy_names(struct entry *entry, const struct envelope *envelope) {
 
 struct entry *entry_new(uint64_t seq, uint32_t queue, const struct envelope *envelope,
                         struct name_table *names) {
-    /* one allocation, because there may be millions */
+    /* one allocation for entry, id and key, because there may be millions */
     struct entry *entry = memory_new(sizeof *entry + envelope->id.len + envelope->key.len);
     entry->seq = seq;
     entry->queue = queue;

@@ -15,7 +15,7 @@ static void consider(struct shedding *shedding, struct entry *entry) {
         shedding->entries[shedding->count++] = entry;
 }
 
-/* What waits in a list by number, or in a heap by time. */
+/* Collects the entries of a list ordered by seq, or of a heap ordered by time. */
 static void collect(struct shedding *shedding, const struct ready_queues *waiting) {
     if (shedding->kind == PAGED_QUEUE_READY) {
         LIST_EACH(node, &waiting->ready)
@@ -34,15 +34,17 @@ static int by_mark(const void *a, const void *b) {
     return paged_queue_is_before(left, right) ? -1 : paged_queue_is_before(right, left);
 }
 
-/* When a wall clock has jumped, due times and marks are not in the same order. Who is due first
- * stays, or what is due would be parked again as soon as it was brought back. */
+/* After a jump of the wall clock, due times and positions are not in the same order. The entries
+ * that are due first stay in memory; otherwise a due message would be parked again as soon as it
+ * was loaded. */
 static int by_turn(const void *a, const void *b) {
     int64_t left = (*(struct entry *const *)a)->due.at;
     int64_t right = (*(struct entry *const *)b)->due.at;
     return left != right ? (left > right) - (left < right) : by_mark(a, b);
 }
 
-/* What is first in turn stays, also where others that cannot be parked fill the lane. */
+/* The first entries in order stay in memory, even if entries that cannot be parked fill the paged
+ * queue. */
 static size_t kept_of(size_t count, const struct paged_queue_bound *bound) {
     size_t few = bound->least / 2 + 1, kept = count / 2 > few ? count / 2 : few;
     return kept < count ? kept : count;

@@ -69,7 +69,7 @@ static bool has_group(const struct entry_facts *facts) {
     return facts && facts->fingerprint != 0;
 }
 
-/* A late answer may tell another cause of a letter that died before. */
+/* A late answer may change the cause, and so the fingerprint, of a letter that died before. */
 static bool joined(const struct entry_facts *before, const struct entry_facts *after) {
     return dlq_counters_arrived(before, after) ||
            (dlq_counters_counts(after) && before->fingerprint != after->fingerprint);

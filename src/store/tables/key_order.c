@@ -10,10 +10,10 @@ enum kind_of_member { MEMBER_LIVE, MEMBER_REPLAYING, MEMBER_CLOSING, MEMBER_KIND
 struct line {
     struct map_node node;
     struct bytes key;                  /* owned */
-    struct list members[MEMBER_KINDS]; /* by number */
-    uint64_t closer;                   /* number of the oldest letter that closes it; 0: none */
-    size_t behind;                     /* live ones that are younger than that */
-    struct heap_node closed;           /* in lines->closed while there are any */
+    struct list members[MEMBER_KINDS]; /* ordered by seq */
+    uint64_t closer;                   /* seq of the oldest letter that closes the key; 0: none */
+    size_t behind;                     /* number of live messages with a higher seq than `closer` */
+    struct heap_node closed;           /* in lines->closed while `behind` is not 0 */
 };
 
 static struct entry *of_member(struct list *node) {
@@ -24,7 +24,7 @@ static struct line *of_closed(struct heap_node *node) {
     return CONTAINER_OF(node, struct line, closed);
 }
 
-/* The `place`th of a kind, or NULL. */
+/* The entry at index `place` of a kind, or NULL. */
 static struct entry *member(struct line *line, enum kind_of_member kind, size_t place) {
     LIST_EACH(node, &line->members[kind]) {
         if (place-- == 0)
@@ -86,7 +86,7 @@ static void drop_if_empty(struct key_order *lines, struct line *line) {
     line_free(line);
 }
 
-/* ---- who closes it ---- */
+/* ---- closing a key ---- */
 
 static const struct entry *first_closer(struct line *line) {
     const struct entry *first = member(line, MEMBER_CLOSING, 0);
@@ -108,7 +108,7 @@ static void count_behind(struct line *line) {
     line->behind += is_behind(line, of_member(node));
 }
 
-/* The live ones are counted anew only when the letter is another one. */
+/* The live messages are counted again only if another letter closes the key. */
 static void reckon(struct key_order *lines, struct line *line) {
     const struct entry *closer = first_closer(line);
     uint64_t number = closer ? closer->seq : 0;
@@ -130,7 +130,7 @@ const struct entry *key_order_blocked_by(const struct entry *entry) {
     return first_closer(entry->line);
 }
 
-/* ---- whose turn it is ---- */
+/* ---- turns ---- */
 
 static uint64_t *blocked_count(struct ready_queues *waiting, const struct entry *entry) {
     return entry->facts.state == STATE_QUEUED ? &waiting->blocked_queued : &waiting->blocked_retry;
@@ -163,7 +163,8 @@ static bool live_may_go(const struct line *line, const struct entry *head) {
     return head && !is_behind(line, head);
 }
 
-/* Live ones that are behind a letter which waits for people cannot go before it. */
+/* Live messages that a letter in pending_review blocks cannot be taken before it, so they do not
+ * hold a replaying letter back. */
 static bool replayed_may_go(struct line *line, const struct entry *head) {
     const struct entry *live = member(line, MEMBER_LIVE, 0);
     const struct entry *letter = member(line, MEMBER_CLOSING, 0);
@@ -172,7 +173,8 @@ static bool replayed_may_go(struct line *line, const struct entry *head) {
     return letter && letter->seq < live->seq;
 }
 
-/* Only the first of a kind can go; one that came before it has it step back. */
+/* Only the first entry of a kind can be taken. If an older one was added, the former first entry is
+ * blocked again. */
 static void take_turns(struct key_order *lines, struct ready_queues *waiting, struct line *line,
                        const struct instant *now) {
     reckon(lines, line);

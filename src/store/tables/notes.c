@@ -176,7 +176,7 @@ static struct bytes larger(struct bytes a, struct bytes b) {
     return bytes_cmp(a, b) > 0 ? a : b;
 }
 
-/* The first text behind all that start with the prefix; none (ptr NULL) when there is no such. */
+/* The smallest text that is greater than all texts with the prefix; ptr NULL: there is none. */
 static struct bytes behind(struct bytes prefix, struct arena *arena) {
     while (prefix.len > 0 && (unsigned char)prefix.ptr[prefix.len - 1] == 0xff)
         prefix.len--;
@@ -195,7 +195,7 @@ struct notes_range notes_range(const char *space, struct bytes prefix, struct by
                                 .descending = descending};
     if (after.len == 0)
         return range;
-    if (!descending) /* the text and a NUL: the next one in order */
+    if (!descending) /* the text and a NUL: the next text in order */
         range.from = larger(range.from, (struct bytes){arena_cstr(arena, after), after.len + 1});
     else if (!range.until.ptr || bytes_cmp(after, range.until) < 0)
         range.until = after;

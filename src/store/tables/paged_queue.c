@@ -15,8 +15,8 @@ enum paged_queue_kind paged_queue_of(enum state state, struct wall due) {
     return due.ms != 0 ? PAGED_QUEUE_DELAYED : PAGED_QUEUE_READY;
 }
 
-/* What was given back waits for a time that the file does not know; what waits for room waits for
- * no time. */
+/* Never parked: an entry that was given back, because the file does not have its due time, and one
+ * that waits for room, because it has no due time. */
 enum paged_queue_kind paged_queue_of_entry(const struct entry *entry) {
     if (entry->facts.leased || entry->given_back || entry_awaits_room(entry))
         return PAGED_QUEUE_COUNT;
@@ -44,7 +44,7 @@ void paged_queue_park(struct paged_queue *lane, struct entry *entry, struct mono
         lane->next = due;
 }
 
-/* The count was read from a file, whose index may have counted less. */
+/* The count was read from the file, whose index may be damaged: do not wrap around. */
 void paged_queue_count_down(struct paged_queue *lane) {
     if (lane->count > 0)
         lane->count--;

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "store/tables/evict.h"
 
-/* Something can be taken at once, whatever the time is. */
+/* A time in the past: a message can be taken at once. */
 static const struct mono at_once = {0};
 
 void ready_queues_init(struct ready_queues *waiting, struct paged_queue_bound *bound) {
@@ -46,8 +46,8 @@ static struct heap *heap_of(struct ready_queues *waiting, const struct entry *en
     return entry->facts.state == STATE_QUEUED ? &waiting->delayed : &waiting->retry;
 }
 
-/* The wall clock may have jumped since the due time was written: never longer than the delay that
- * led to it, never in the past. */
+/* The wall clock may have jumped since the due time was written: the wait is never longer than the
+ * delay that was set, and never negative. */
 struct mono ready_queues_due(struct wall due, int64_t delay_ms, struct instant now) {
     int64_t left = due.ms - now.wall.ms;
     if (due.ms == 0 || left < 0)
@@ -141,7 +141,7 @@ static void push(struct ready_queues *waiting, struct entry *entry, const struct
         push_heap(waiting, entry, at);
 }
 
-/* Behind the horizon; false: it belongs before it. */
+/* Parks the entry if it belongs beyond the horizon; false if it does not. */
 static bool park(struct ready_queues *waiting, struct entry *entry, const struct instant *now) {
     enum paged_queue_kind kind = paged_queue_of_entry(entry);
     if (!waiting->bound || kind == PAGED_QUEUE_COUNT ||
@@ -195,7 +195,8 @@ void ready_queues_remove(struct ready_queues *waiting, struct entry *entry) {
     }
 }
 
-/* The first of the heap, once every due time before it is reckoned. */
+/* The first entry of the heap, after the due times of unscheduled entries before it were computed.
+ */
 static struct entry *first_of(struct ready_queues *waiting, struct heap *heap, struct instant now) {
     for (struct heap_node *node; (node = heap_first(heap)) != NULL;) {
         struct entry *entry = of_due(node);
@@ -234,7 +235,7 @@ static bool waits_longer(const struct entry *a, const struct entry *b) {
     return a->due.at != b->due.at ? a->due.at < b->due.at : a->due.tie < b->due.tie;
 }
 
-/* Looks at all that wait: only probes ask this, one at a time. */
+/* O(n) over the waiting entries: only probes use it, one at a time. */
 static struct entry *next_longest(struct ready_queues *waiting, struct instant now) {
     first_of(waiting, &waiting->retry, now);
     struct entry *best = NULL;
@@ -246,7 +247,7 @@ static struct entry *next_longest(struct ready_queues *waiting, struct instant n
     return best;
 }
 
-/* Looks at all retries that wait, where nothing else does: only a check asks this. */
+/* O(n) over the waiting retries, if no message is ready: only a check uses it. */
 static struct entry *next_far(struct ready_queues *waiting, struct instant now) {
     promote_delayed(waiting, now);
     if (!list_empty(&waiting->ready))

@@ -8,9 +8,9 @@
 #include "base/memory.h"
 #include "store/tables/mark.h"
 
-/* Numbers that follow one another have slots side by side: what comes and goes in order stays in
- * the processor's cache. What stays may have a rhythm, such as every 4096th: the higher bits spread
- * it. */
+/* Consecutive numbers get adjacent slots, so that messages that are added and removed in order stay
+ * in the CPU cache. Numbers that remain may have a regular distance, such as 4096: the higher bits
+ * spread them over the slots. */
 static uint64_t seq_hash(uint64_t seq) {
     return seq + (seq >> 6) + (seq >> 12) + (seq >> 18);
 }
@@ -113,8 +113,8 @@ static bool is_decided(const struct entry *entry) {
     return entry->stage == ENTRY_HELD && lifecycle_is_decided(entry->facts.state);
 }
 
-/* Of entries with one id: what waits or is a letter to look at, before letters that are over,
- * before what only hides its row in the file. */
+/* The order among entries with one id: live messages and letters in review, then resolved and
+ * discarded letters, then forgotten entries that hide a row in the file. */
 static int rank_of(const struct entry *entry) {
     if (!entry)
         return 0;
@@ -123,7 +123,8 @@ static int rank_of(const struct entry *entry) {
 
 struct entry *tables_find_id(const struct tables *tables, uint32_t queue, struct bytes id) {
     struct entry *best = NULL;
-    if (tables->by_id.count == 0) /* as a rule: what is held lies in the file, or nothing is */
+    if (tables->by_id.count ==
+        0) /* the common case: all held messages are in the file only, or there are none */
         return NULL;
     for (struct map_node *node = map_first(&tables->by_id, bytes_print(id)); node;
          node = map_next(node)) {
@@ -208,7 +209,8 @@ static void unindex_letter(struct tables *tables, struct entry *entry) {
         map_remove(&tables->by_letter, &entry->by_letter);
 }
 
-/* Where it waits, if it waits: in its line when its queue is ordered. */
+/* Adds the entry to the list in which it waits, if it waits: to the line of its key if its queue is
+ * ordered. */
 static void enter(struct tables *tables, struct entry *entry, const struct instant *now) {
     struct queue_table *queue = tables_queue(tables, entry->queue);
     if (queue->order == ORDER_KEY && key_order_has_place(entry))
@@ -256,7 +258,7 @@ void tables_hold(struct tables *tables, struct entry *entry, const struct instan
 void tables_note_unreadable(struct tables *tables, struct entry *entry, const char *why) {
     struct queue_table *queue = tables_queue(tables, entry->queue);
     if (entry->unreadable != (why != NULL))
-        queue->unreadable += why ? 1 : UINT64_MAX; /* one less */
+        queue->unreadable += why ? 1 : UINT64_MAX; /* adds 1, or subtracts 1 by wrap-around */
     entry->unreadable = why != NULL;
     if (why)
         snprintf(queue->unreadable_why, sizeof queue->unreadable_why, "message %.*s: %.150s",
@@ -267,7 +269,7 @@ static void set_facts(struct tables *tables, struct entry *entry, struct entry_f
                       const struct instant *now) {
     assert(entry->stage == ENTRY_HELD);
     tables_note_unreadable(tables, entry,
-                           NULL); /* whoever changes it has read it, or gives it up */
+                           NULL); /* a message that is changed was read, or is given up */
     count(tables, &entry->facts, facts_take, entry->seq);
     bool stays_taken = entry->taken && facts_take->leased;
     if (entry->taken && !stays_taken)
@@ -286,7 +288,7 @@ static void set_facts(struct tables *tables, struct entry *entry, struct entry_f
 void tables_change(struct tables *tables, struct entry *entry, struct entry_facts *facts_take,
                    const struct instant *now) {
     set_facts(tables, entry, facts_take, now);
-    blob_free(entry->mark); /* the new envelope says it all */
+    blob_free(entry->mark); /* the new envelope includes the decisions of the mark */
     entry->mark = NULL;
 }
 
@@ -335,7 +337,7 @@ struct entry *tables_take_any(struct tables *tables, uint32_t queue, uint64_t se
 
 void tables_give_back(struct tables *tables, struct entry *entry, struct mono due) {
     struct queue_table *queue = tables_queue(tables, entry->queue);
-    if (entry->line && !entry_awaits_room(entry)) /* which keeps its place in its line */
+    if (entry->line && !entry_awaits_room(entry)) /* it keeps its position in its line */
         key_order_give_back(&queue->lines, &queue->waiting, entry, due);
     else
         ready_queues_give_back(&queue->waiting, entry, due);

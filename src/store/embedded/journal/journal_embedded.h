@@ -1,12 +1,12 @@
-/* journal_embedded: port/journal.h over the segments of journal.h. Nobody else has the files, so no
- * group is ever fenced. */
+/* journal_embedded: port/journal.h on the segment files of journal_file.h. No other node uses the
+ * files, so no group is ever fenced. */
 #ifndef STORE_EMBEDDED_JOURNAL_JOURNAL_EMBEDDED_H
 #define STORE_EMBEDDED_JOURNAL_JOURNAL_EMBEDDED_H
 
 #include "port/journal.h"
 #include "store/embedded/journal/journal_file.h"
 
-/* The files are opened by replay. The options' texts must outlive it. */
+/* `replay` opens the files. The texts in the options must outlive the journal. */
 struct journal *journal_embedded_new(const struct journal_options *options);
 
 #endif

@@ -1,20 +1,21 @@
-/* journal_fresh: a new segment file, written through in quiet times.
+/* journal_fresh: preallocates the file of the next segment when the store is idle.
  *
- * A file that is only allocated makes every sync slow the first time it is filled, because the file
- * system has to note each block as written. So while nothing else is to be done, the file that the
- * next segment will be made of is filled with zeroes; when segments are there to be used again,
- * or the present one has nearly all of its room yet, none is needed. It has a name of its own until
- * it becomes the spare, and a crash leaves nothing but a file that the next start removes. */
+ * In a file that is only allocated every sync is slow until it was filled once, because the file
+ * system has to mark each block as written. So the file for the next segment is filled with zeroes
+ * in idle times. None is needed if there are segments to be reused, or if the current one is nearly
+ * empty. The file has a name of its own until it becomes the spare; one that a crash leaves behind
+ * is removed at the next start. */
 #ifndef STORE_EMBEDDED_JOURNAL_JOURNAL_FRESH_H
 #define STORE_EMBEDDED_JOURNAL_JOURNAL_FRESH_H
 
 #include "store/embedded/journal/journal_rotate.h"
 
-/* Makes it unless it is there or not needed. One thread at a time; others may append meanwhile. */
+/* Makes the file, unless it exists or is not needed. One thread at a time; others may append
+ * meanwhile. */
 enum status journal_fresh_make(struct journal_files *journal, struct err *err);
-/* Renames it to `spare`, which is then the journal's spare; false: there is none. */
+/* Renames it to `spare`, which becomes the journal's spare; false: there is none. */
 bool journal_fresh_take(struct journal_files *journal, const char *spare);
-/* At open: what an earlier life left. */
+/* When the journal is opened: removes a file that an earlier process left. */
 void journal_fresh_sweep(struct journal_files *journal);
 
 #endif

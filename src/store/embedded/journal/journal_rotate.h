@@ -1,4 +1,4 @@
-/* journal_rotate: how the journal moves on to its next segment, and what the writer knows. */
+/* journal_rotate: moves the journal to its next segment, and holds the state of the writer. */
 #ifndef STORE_EMBEDDED_JOURNAL_JOURNAL_ROTATE_H
 #define STORE_EMBEDDED_JOURNAL_JOURNAL_ROTATE_H
 
@@ -7,7 +7,7 @@
 
 #include "store/embedded/journal/journal_table.h"
 
-/* Where the groups of the journal end: a position, and the segment that it belongs to. */
+/* The end of the groups of the journal: a position, and the segment that it belongs to. */
 struct journal_mark {
     uint64_t segment;
     uint64_t end;
@@ -16,34 +16,38 @@ struct journal_mark {
 struct journal_files {
     struct journal_options options;
     char *dir;
-    pthread_mutex_t lock; /* over the table and what stands in its segments */
+    pthread_mutex_t lock; /* guards the table and its segments */
     struct journal_table table;
-    struct journal_segment *current; /* NULL before the first append of all */
-    struct disk_file *spare;         /* open file of the segment in the making, or NULL */
-    struct disk_file *fresh;         /* open file for a spare to come, or NULL; under the lock */
-    bool spoiled;                    /* a failure left the spare in doubt: it is not used again */
-    bool sealed;                     /* nothing more goes into `current` */
-    bool lost;                  /* unsynced groups were given up: the next sync has to say so */
-    struct journal_mark tail;   /* behind the last group that was appended */
-    struct journal_mark synced; /* behind the last one that journal_sync vouched for */
-    uint64_t durable_end; /* what stands before is safe, though journal_sync may not have said so */
+    struct journal_segment *current; /* NULL before the first append */
+    struct disk_file *spare;         /* open file of the segment being prepared, or NULL */
+    /* Open file for the next spare, or NULL; guarded by the lock. */
+    struct disk_file *fresh;
+    /* After a failure the contents of the spare are unknown: it is not reused. */
+    bool spoiled;
+    bool sealed;                /* no more groups are appended to `current` */
+    bool lost;                  /* unsynced groups were given up: the next sync must fail */
+    struct journal_mark tail;   /* after the last group that was appended */
+    struct journal_mark synced; /* after the last group that journal_sync made durable */
+    /* Everything before it is durable, even if journal_sync was not called for it. */
+    uint64_t durable_end;
     uint64_t next_sequence;
-    uint8_t *group; /* under construction */
+    uint8_t *group; /* buffer for the group being built */
     size_t group_cap;
-    _Atomic uint64_t end; /* safe to remember: nothing that it counts on can go with the power */
+    /* The end that a fold may store: a power failure cannot remove anything before it. */
+    _Atomic uint64_t end;
     _Atomic uint64_t bytes;
 };
 
-/* Removes folded segments beyond those that are kept to be used again. */
+/* Removes folded segments beyond those that are kept for reuse. */
 void journal_rotate_trim(struct journal_files *journal);
-/* Makes `current` a segment that takes `size` more bytes. FULL, IO: it could not be made. */
+/* Makes `current` a segment that has room for `size` more bytes. FULL, IO: it could not be made. */
 enum status journal_rotate_for(struct journal_files *journal, uint64_t size, struct err *err);
-/* After a failed write: what it left behind the tail is fenced off, by making the next segment at
- * once. When that fails too, it is tried again before the next append. */
+/* After a failed write: makes the next segment at once, so that bytes after the tail are never
+ * replayed. If that fails too, it is repeated before the next append. */
 void journal_rotate_away(struct journal_files *journal);
-/* After a failed sync: so is every group that journal_sync has not vouched for. */
+/* After a failed sync: as journal_rotate_away, for every group that is not synced. */
 void journal_rotate_back(struct journal_files *journal);
 void journal_rotate_set_tail(struct journal_files *journal, struct journal_mark tail);
-void journal_rotate_count(struct journal_files *journal); /* the bytes in use, anew */
+void journal_rotate_count(struct journal_files *journal); /* recomputes the bytes in use */
 
 #endif

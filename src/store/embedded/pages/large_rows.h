@@ -1,5 +1,5 @@
-/* large_rows: which files of <store>.large the messages name, of the SQLite file or of an open
- * store. */
+/* large_rows: finds the files of <store>.large that messages refer to, in the SQLite file or in an
+ * open store. */
 #ifndef STORE_EMBEDDED_PAGES_LARGE_ROWS_H
 #define STORE_EMBEDDED_PAGES_LARGE_ROWS_H
 
@@ -9,13 +9,13 @@
 
 typedef void large_rows_visit(void *arg, uint64_t seq, const struct reader_large *found);
 
-/* Calls `visit` for each message of the file whose stored body is a stub. Those that cannot be read
- * are passed over. */
+/* Calls `visit` for each message of the file whose stored body is a stub. Unreadable messages are
+ * skipped. */
 enum status large_rows_each(struct database *database, large_rows_visit *visit, void *arg,
                             struct err *err);
 
-/* The same of what the store holds, in the file or in the journal; before its threads run. CORRUPT,
- * after all that can be read: some could not. */
+/* The same for all messages of the store, in the file or in the journal; called before its threads
+ * run. CORRUPT, after all others were visited: some could not be read. */
 enum status large_rows_held(struct sqlite_store *self, large_rows_visit *visit, void *arg,
                             struct err *err);
 

@@ -1,8 +1,7 @@
-/* bounds: checks of numbers and names that are read from the SQLite file, before anything uses
- * them.
+/* bounds: checks numbers and names that are read from the SQLite file, before they are used.
  *
- * A value outside its bound is damage. The first one of a row sets status to CORRUPT and err to the
- * table, the row and the column; the value that is returned then is 0 or empty. */
+ * A value outside its bounds is damage. The first such value of a row sets status to CORRUPT and
+ * err to the table, the row and the column; the function then returns 0 or an empty text. */
 #ifndef STORE_EMBEDDED_SQLITE_BOUNDS_H
 #define STORE_EMBEDDED_SQLITE_BOUNDS_H
 
@@ -13,15 +12,16 @@
 #include "base/status.h"
 
 enum { BOUNDS_QUEUES_MAX = 10000 };
-/* Of a count, a length or a time in milliseconds since 1970: sums of a few do not overflow. */
+/* The limit for a count, a length or a time in milliseconds since 1970: a sum of a few does not
+ * overflow. */
 #define BOUNDS_NUMBER_MAX (INT64_C(1) << 53)
 #define BOUNDS_SEQ_MAX    (INT64_C(1) << 62)
 
-/* A row that a statement stands on. */
+/* The current row of a statement. */
 struct bounds {
     sqlite3_stmt *stmt;
     const char *table;
-    int row; /* the column that tells the row from others */
+    int row; /* the column that identifies the row */
     enum status status;
     struct err *err;
 };
@@ -34,7 +34,7 @@ uint64_t bounds_count(struct bounds *bounds, int column);
 int64_t bounds_time(struct bounds *bounds, int column);
 /* At least one byte. Borrowed as database_text is. */
 struct bytes bounds_name(struct bounds *bounds, int column);
-/* For what else is wrong with the row. */
+/* Reports other damage of the row. */
 void bounds_damaged(struct bounds *bounds, int column, const char *what);
 
 #endif

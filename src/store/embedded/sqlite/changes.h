@@ -1,6 +1,6 @@
-/* changes: what becomes of an entry when a commit is applied: its bytes are kept in memory for a
- * while, the fold is told of it, and it leaves memory when only people still need it. All of it is
- * called with the store's mutex. */
+/* changes: updates an entry when a commit is applied: keeps its bytes in memory for a while, adds
+ * it to the next fold, and drops it from memory if it is a letter that is not needed there. Called
+ * with the store's mutex. */
 #ifndef STORE_EMBEDDED_SQLITE_CHANGES_H
 #define STORE_EMBEDDED_SQLITE_CHANGES_H
 
@@ -9,23 +9,23 @@
 struct row_facts;
 
 struct commit_batch_hooks changes_hooks(struct sqlite_store *self);
-/* It is to be written by the next fold. */
+/* Adds the entry to the next fold. */
 void changes_add(struct sqlite_store *self, struct entry *entry);
-/* The record at `position` set its envelope, and its body when `body`. */
+/* The record at `position` has the entry's envelope, and its body if `body`. */
 void changes_note(struct sqlite_store *self, struct entry *entry, uint64_t position, bool body);
-/* Drops the entry from memory when nothing needs it there. */
+/* Drops the entry from memory if nothing needs it there. */
 void changes_release(struct sqlite_store *self, struct entry *entry);
-/* At a start, without the mutex: the held entry, read from the file when memory does not have it;
- * *out NULL: nobody has it. */
+/* At a start, without the mutex: finds the held entry, and loads it from the file if it is not in
+ * memory; *out NULL: there is none. */
 enum status changes_find(struct sqlite_store *self, uint64_t seq, struct entry **out,
                          struct err *err);
-/* The same with the mutex, which is let go for the reading. */
+/* The same with the mutex, which is released during the read. */
 enum status changes_fetch(struct sqlite_store *self, uint64_t seq, struct entry **out,
                           struct err *err);
-/* The row as an entry, as changes_restore does, unless memory knows better: then NULL. One that
- * waits was parked. */
+/* As changes_restore, unless memory has a newer entry: then NULL. A message that waits was parked.
+ */
 struct entry *changes_restore_row(struct sqlite_store *self, const struct row_facts *row);
-/* A row of the file as an entry in the tables that needs no fold. */
+/* Adds a row of the file to the tables, as an entry without pending changes. */
 struct entry *changes_restore(struct sqlite_store *self, const struct row_facts *row,
                               const struct instant *now);
 

@@ -1,5 +1,5 @@
 /* database: one SQLite connection with its prepared statements. One thread at a time uses it: each
- * has a lock of its own, held from database_lock to database_unlock. */
+ * connection has a lock, which is held from database_lock to database_unlock. */
 #ifndef STORE_EMBEDDED_SQLITE_DATABASE_H
 #define STORE_EMBEDDED_SQLITE_DATABASE_H
 
@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-/* A whole row, in the order of its columns, and sixteen of them. */
+/* The values of a whole row, in the order of its columns, and the rows of one multi-row INSERT. */
 enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
 #define DATABASE_ANY_ROW                                                                           \
     "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -21,17 +21,17 @@ enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
 #define DATABASE_ROW                                                                               \
     "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,"  \
     " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)"
-/* What the tables in memory need of a row. */
+/* The columns that the tables in memory need. */
 #define DATABASE_FACTS                                                                             \
     "seq, queue, id, letter_id, dlq, state, category, reason, fingerprint, key, attempts,"         \
     " created_ms, dead_ms, due_ms, escalated_ms, delay_ms, lease_ms, closes_key, content_mark,"    \
     " mark, envelope, body_len"
-/* What a row refers to. */
+/* The columns that refer to other tables and to packs. */
 #define DATABASE_PLACES "error_id, envelope_at, envelope_len, body_at, body_len"
 
-/* Said as the index says it, or SQLite does not see that it may use it. */
+/* The same expression as in the index; otherwise SQLite does not use the index. */
 #define DATABASE_WAITS "(state = 'queued' OR state = 'pending_retry' OR state = 'replaying')"
-/* A lane from a place on, in its order. */
+/* A paged queue from a position on, in its order. */
 #define DATABASE_LANE(state)                                                                       \
     " FROM messages INDEXED BY messages_waiting WHERE " DATABASE_WAITS                             \
     " AND queue = ?1 AND state = " state
@@ -178,8 +178,8 @@ struct spread;
 
 struct database {
     sqlite3 *db;
-    struct packs *packs;   /* borrowed: the bytes that its rows refer to */
-    struct spread *spread; /* borrowed: is told of every letter that is written; NULL: nobody is */
+    struct packs *packs;   /* borrowed: the packs that its rows refer to */
+    struct spread *spread; /* borrowed: updated for every letter that is written; NULL: none */
     sqlite3_stmt *statements[SQL_COUNT];
     pthread_mutex_t mutex;
 };
@@ -190,41 +190,42 @@ struct database_options {
     const char *path;
     const char *vfs;
     bool alone;       /* no other connection, in this process or another: a simulation */
-    bool checkpoint;  /* may the log be folded into the file when it closes */
-    size_t cache_kib; /* of pages in memory; 0: DATABASE_CACHE_KIB */
+    bool checkpoint;  /* whether closing may run a checkpoint */
+    size_t cache_kib; /* size of the page cache; 0: DATABASE_CACHE_KIB */
 };
 
-/* Opens or creates; the schema is prepared. */
+/* Opens or creates the file, and prepares the schema. */
 enum status database_open(const struct database_options *options, struct database *out,
                           struct err *err);
 void database_close(struct database *database);
-/* As after a power cut: nothing more is written. */
+/* Simulates a power failure: writes nothing more. */
 void database_abandon(struct database *database);
 void database_lock(struct database *database);
 void database_unlock(struct database *database);
 
-/* CORRUPT: the schema is not the one that our statements are for. */
+/* CORRUPT: the schema does not match the statements. */
 enum status database_prepare_all(struct database *database, struct err *err);
-/* Reset and unbound; borrowed until it is asked for again. */
+/* Returns the statement, reset and with no bindings; borrowed until the next call for it. */
 sqlite3_stmt *database_statement(struct database *database, enum database_sql which);
-/* The same with what was bound before: for who binds every value. */
+/* The same with the previous bindings: for callers that bind every value. */
 sqlite3_stmt *database_again(struct database *database, enum database_sql which);
-/* Steps a statement that gives no rows, and resets it. */
+/* Steps a statement that returns no rows, and resets it. */
 enum status database_step(struct database *database, sqlite3_stmt *stmt, struct err *err);
-/* True: a row. Resets at the end or on trouble, which goes to *status. */
+/* True: a row. Resets the statement at the end or on an error, which is stored in *status. */
 bool database_next(struct database *database, sqlite3_stmt *stmt, enum status *status,
                    struct err *err);
-void database_bind_text(sqlite3_stmt *stmt, int place, struct bytes text); /* ptr NULL: NULL */
+/* ptr NULL: binds NULL. */
+void database_bind_text(sqlite3_stmt *stmt, int place, struct bytes text);
 struct bytes database_text(sqlite3_stmt *stmt, int column); /* borrowed until the next step */
 
-/* As it stands in the file: 16 hexadecimal digits. */
+/* Its form in the file: 16 hexadecimal digits. */
 enum { DATABASE_FINGERPRINT_SIZE = 17 };
 void database_fingerprint(uint64_t fingerprint, char out[DATABASE_FINGERPRINT_SIZE]);
 
 enum status database_run(sqlite3 *db, const char *sql, struct err *err);
-/* Fills err from SQLite's last trouble. */
+/* Fills err from SQLite's last error. */
 enum status database_trouble(sqlite3 *db, const char *what, struct err *err);
-/* 0 when it was never set. */
+/* 0 if it was never set. */
 enum status database_meta(struct database *database, const char *name, uint64_t *out,
                           struct err *err);
 enum status database_set_meta(struct database *database, const char *name, uint64_t value,

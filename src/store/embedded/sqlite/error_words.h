@@ -1,9 +1,9 @@
-/* error_words: the full-text search of lists, as a function of SQL:
+/* error_words: the full-text search of lists, as an SQL function:
  *
- *   has_words(match, error_id)   1 when the error text of that number matches
+ *   has_words(match, error_id)   1 if the error text with that id matches
  *
- * The first call of a statement asks the full-text index once and keeps the numbers as bits; IN
- * would make a table of them, which costs several times as much when a million texts match. */
+ * The first call in a statement queries the full-text index once and keeps the ids as a bitmap; IN
+ * would build a table of them, which is several times slower when a million texts match. */
 #ifndef STORE_EMBEDDED_SQLITE_ERROR_WORDS_H
 #define STORE_EMBEDDED_SQLITE_ERROR_WORDS_H
 

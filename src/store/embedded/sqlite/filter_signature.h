@@ -1,14 +1,15 @@
-/* traits: what letters are looked for by, as one number that stands in the index of their deaths.
+/* filter_signature: the properties by which letters are filtered, packed into one integer
+ * (letter_traits) in the index of their deaths.
  *
- * A filter that few letters match would have to look at every row. The index is a tenth of the
- * rows, so a list walks it alone and looks at a row only where the number says that it may match.
- * Most parts of it are the start of a hash, so the row has the last word.
+ * A filter that few letters match would have to read every row. The index is a tenth of the rows,
+ * so a list scans it alone and reads a row only if the signature may match. Most parts of it are
+ * the start of a hash, so the row itself is compared too.
  *
  *   bit  0         1 … 6   7 … 12  13 … 21   22 … 30  31 … 39     40 … 48      49 … 57  58 … 62
  *        escalated cause   queue   category  reason   error_type  fingerprint  key      attempts
  *
- * The numbers are in the file: a change of this table needs a step in schema.c that makes them
- * anew. */
+ * The signatures are stored in the file: a change of this layout needs a step in schema.c that
+ * computes them again. */
 #ifndef STORE_EMBEDDED_SQLITE_FILTER_SIGNATURE_H
 #define STORE_EMBEDDED_SQLITE_FILTER_SIGNATURE_H
 
@@ -27,21 +28,21 @@
     X(ERROR_TYPE, 31, 9)                                                                           \
     X(FINGERPRINT, 40, 9)                                                                          \
     X(KEY, 49, 9)                                                                                  \
-    X(ATTEMPTS, 58, 5) /* the highest, so that "at least" compares the whole */
+    X(ATTEMPTS, 58, 5) /* the highest bits, so that "at least" can compare the whole integer */
 
 #define TRAIT_ENUM(name, first, bits) TRAIT_##name,
 enum trait { TRAITS(TRAIT_ENUM) TRAIT_COUNT };
 #undef TRAIT_ENUM
 
-/* Values that a part can have. */
+/* The number of values of a part. */
 enum { FILTER_SIGNATURE_VALUES = 512 };
 
 int64_t filter_signature_of(const struct envelope *envelope, uint32_t queue);
 uint32_t filter_signature_part(int64_t traits, enum trait trait);
-int64_t filter_signature_escalated(void); /* what an escalated one has besides */
+int64_t filter_signature_escalated(void); /* the bit that is added for an escalated letter */
 
-/* What a query wants of them: traits & mask = value and traits >= least. Reasons are asked for by
- * their start: which of them there are must be known. */
+/* The condition of a query: traits & mask = value and traits >= least. Reasons are filtered by
+ * prefix, so the distinct reasons must be known. */
 struct filter_signature_wanted {
     int64_t mask, value, least;
 };
@@ -51,8 +52,8 @@ bool filter_signature_is_wanted(const struct filter_signature_wanted *wanted, en
 int64_t filter_signature_reason_mask(void);
 int64_t filter_signature_reason(struct bytes reason);
 
-/* SQL's letter_traits(queue, cause, category, reason, error_type, fingerprint, key, attempts,
- * escalated_ms), for rows from before there were any. */
+/* Registers the SQL function letter_traits(queue, cause, category, reason, error_type, fingerprint,
+ * key, attempts, escalated_ms), for rows of schema versions without signatures. */
 enum status filter_signature_register(sqlite3 *db, struct err *err);
 
 #endif

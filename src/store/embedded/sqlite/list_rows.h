@@ -1,4 +1,4 @@
-/* list: the port's list as a SELECT over the SQLite file. */
+/* list_rows: letters_list and letters_sum as a SELECT over the SQLite file. */
 #ifndef STORE_EMBEDDED_SQLITE_LIST_ROWS_H
 #define STORE_EMBEDDED_SQLITE_LIST_ROWS_H
 

@@ -1,5 +1,5 @@
-/* keep_rows: the texts that are kept beside the messages, as rows of the SQLite file. Those that
- * are not folded yet are in memory (store/tables/notes.h), which knows better than the file. */
+/* note_rows: notes as rows of the SQLite file. Notes that are not folded yet are in memory
+ * (store/tables/notes.h), and take precedence over the file. */
 #ifndef STORE_EMBEDDED_SQLITE_NOTE_ROWS_H
 #define STORE_EMBEDDED_SQLITE_NOTE_ROWS_H
 
@@ -12,10 +12,10 @@ enum status note_rows_list(struct letters *letters, const char *space, struct by
                            struct bytes after, bool descending, size_t limit, struct arena *arena,
                            struct letters_note *out, size_t *count, struct err *err);
 
-/* Inside a transaction: writes it, or deletes it when it has no value. */
+/* Called inside a transaction: writes the note, or deletes it if it has no value. */
 enum status note_rows_set(struct database *database, uint32_t queue, const struct store_keep *keep,
                           struct err *err);
-/* Inside a fold, which wrote so many: deletes some of what expired. */
+/* Called inside a fold that wrote `written` notes: deletes some expired notes. */
 enum status note_rows_sweep(struct sqlite_store *self, size_t written, struct err *err);
 
 #endif

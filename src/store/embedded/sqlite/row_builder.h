@@ -1,12 +1,12 @@
-/* drafter: makes the fresh rows of a fold ready in a thread of its own, ahead of the fold that
+/* row_builder: builds the new rows of a fold in a thread of its own, ahead of the fold thread that
  * writes them:
  *
- *   [drafter] journal, packs → drafts → [fold] SQLite
+ *   [row builder] journal, packs → drafts → [fold] SQLite
  *
- * Reading a row and putting its bytes into the packs costs about as much as SQLite's part of it.
- * The two meet at a ring of batches. While a fold drafts, nobody else touches the packs; when
- * row_builder_write returns, the drafter has left them. It is done before the fold is, so it can
- * take over what is left to do of the fold before. */
+ * Reading a message and appending its bytes to the packs takes about as long as SQLite's part. The
+ * two threads exchange batches through a ring buffer. While the row builder runs, no other thread
+ * uses the packs; when row_builder_write returns, it has stopped using them. It finishes before the
+ * fold does, so it can also do the deferred work of the previous fold. */
 #ifndef STORE_EMBEDDED_SQLITE_ROW_BUILDER_H
 #define STORE_EMBEDDED_SQLITE_ROW_BUILDER_H
 
@@ -16,19 +16,20 @@
 struct drafter;
 
 struct drafter *row_builder_new(void);
-void row_builder_free(struct drafter *drafter); /* NULL: nothing */
+void row_builder_free(struct drafter *drafter); /* NULL: no effect */
 
-/* Writes the snapshot's fresh rows, inside the fold's transaction. The places of all other entries
- * that are not forgotten, and of rows too large for a draft, go to `left`, which has room for every
- * entry. With no drafter, or few entries, all is done by the caller's thread. */
+/* Writes the snapshot's new rows, inside the fold's transaction. The indexes of all other entries
+ * that are not forgotten, and of rows that are too large for a draft, are stored in `left`, which
+ * has room for every entry. Without a row builder, or with few entries, the calling thread does all
+ * the work. */
 enum status row_builder_write(struct drafter *drafter, struct sqlite_store *self,
                               const struct snapshot *snapshot, struct error_texts *texts,
                               size_t *left, size_t *left_count, struct err *err);
 
-/* `job` is done by the thread behind what it drafts next, or by row_builder_finish. One at a time.
- */
+/* `job` is run by the thread after the next rows that it builds, or by row_builder_finish. One job
+ * at a time. */
 void row_builder_defer(struct drafter *drafter, void (*job)(void *arg), void *arg);
-/* What was deferred is done when it returns. NULL: nothing. */
+/* Returns when the deferred job is done. NULL: no effect. */
 void row_builder_finish(struct drafter *drafter);
 
 #endif

@@ -1,24 +1,23 @@
-/* snapshot: everything that one fold writes, sealed at one moment under the store's mutex and
- * written later without it. Entries in it stay in memory until it is settled, their bytes need not:
- * snapshots wait in line while commits outrun the fold. They are written in the order in which they
- * were sealed, so what an earlier one holds is in the file when a later one is written. */
+/* snapshot: the data of one fold, sealed at one moment under the store's mutex and written later
+ * without it. Its entries stay in memory until it is settled, but their bytes need not: snapshots
+ * are queued while commits are faster than folds. They are written in the order in which they were
+ * sealed, so the data of an earlier one is in the file when a later one is written. */
 #ifndef STORE_EMBEDDED_SQLITE_SNAPSHOT_H
 #define STORE_EMBEDDED_SQLITE_SNAPSHOT_H
 
 #include "store/embedded/store_internal.h"
 
-/* Small, because a million may wait. Number and queue of an entry never change; the rest of it is
- * to be looked at with the mutex only. */
+/* Small, because a million may wait. The seq and queue of an entry never change; its other members
+ * may be read only with the mutex. */
 struct snapshot_entry {
     struct entry *entry;
-    uint64_t envelope_place,
-        body_place;    /* PLACE_FILE: the file has it, or a fold before this one */
-    struct blob *mark; /* NULL: none */
+    uint64_t envelope_place, body_place; /* PLACE_FILE: in the file, or in an earlier fold */
+    struct blob *mark;                   /* NULL: none */
     bool forgotten;
-    bool fresh; /* no fold before this one wrote it */
+    bool fresh; /* no earlier fold wrote it */
 };
 
-/* What of an entry was in memory when it was prepared. */
+/* The bytes of an entry that were in memory when the snapshot was prepared. */
 struct snapshot_bytes {
     struct kept envelope, body;
 };
@@ -37,7 +36,7 @@ struct snapshot_queue {
 
 struct snapshot_age {
     const struct name *dlq;
-    bool first; /* of a DLQ whose spans are all written anew */
+    bool first; /* the first span of a DLQ whose spans are all rewritten */
     struct ages_span span;
 };
 
@@ -54,10 +53,10 @@ struct snapshot_group {
 
 struct snapshot {
     struct snapshot *next;
-    bool tried; /* and failed: the file may have its rows all the same */
+    bool tried; /* and failed: the file may have its rows anyway */
     uint64_t position, next_seq;
     struct snapshot_entry *entries;
-    struct snapshot_bytes *bytes; /* of each entry, once it is prepared */
+    struct snapshot_bytes *bytes; /* of each entry, once the snapshot is prepared */
     size_t entry_count;
     struct snapshot_count *counts;
     size_t count_count;
@@ -71,14 +70,15 @@ struct snapshot {
     size_t queue_count;
 };
 
-/* With the mutex: all that changed since the last one. */
+/* Called with the mutex: seals all changes since the previous snapshot. */
 struct snapshot *snapshot_seal(struct sqlite_store *self);
-/* With the mutex, before it is written: keeps the bytes that are in memory just now. */
+/* Called with the mutex, before the write: adds references to the bytes that are in memory. */
 void snapshot_prepare(struct snapshot *snapshot);
-/* Inside a transaction of the database. */
+/* Called inside a transaction of the database. */
 enum status snapshot_write(const struct snapshot *snapshot, struct sqlite_store *self,
                            struct err *err);
-/* It is written. The first takes the mutex, again and again; the second is called with it. */
+/* Called after the write. The first takes and releases the mutex repeatedly; the second is called
+ * with it. */
 void snapshot_settle_entries(const struct snapshot *snapshot, struct sqlite_store *self);
 void snapshot_settle(struct snapshot *snapshot, struct sqlite_store *self);
 void snapshot_free(struct snapshot *snapshot);

@@ -1,4 +1,4 @@
-/* snapshot_read: the bytes of a snapshot's entries, from memory or from the journal. */
+/* snapshot_read: reads the bytes of a snapshot's entries, from memory or from the journal. */
 #ifndef STORE_EMBEDDED_SQLITE_SNAPSHOT_READ_H
 #define STORE_EMBEDDED_SQLITE_SNAPSHOT_READ_H
 
@@ -13,8 +13,7 @@ struct snapshot_reader {
 
 struct snapshot_reader snapshot_read_begin(struct journal *journal);
 void snapshot_read_end(struct snapshot_reader *reader);
-/* The row that the entry becomes. Its bytes live until the next one is read, its mark as long as
- * the snapshot. */
+/* The row for the entry. Its bytes live until the next call, its mark as long as the snapshot. */
 enum status snapshot_read_row(struct snapshot_reader *reader, const struct snapshot *snapshot,
                               size_t place, struct row *out, struct err *err);
 struct bytes snapshot_read_mark(const struct snapshot_entry *entry); /* ptr NULL: none */

@@ -1,11 +1,11 @@
-/* spread: from when to when letters died that have each of the traits.
+/* time_bounds: the range of dead_at of the letters that have each value of the filter signature.
  *
- * A filter that few letters match is mostly one of a short time: of an incident, of a queue that is
- * new. A list that knows when looks at that part of the index alone, and at nothing when no letter
- * ever had the trait. A span only ever grows, by each row before it is in the file, so it may be
- * longer than need be and is never too short. It is kept in memory, and read from the index once,
- * beside everything else; lists are not narrowed before. Every function may be called from any
- * thread. */
+ * Letters that match a selective filter are mostly of a short period: of an incident, or of a new
+ * queue. A list that knows the period scans only that part of the index, and nothing if no letter
+ * ever had the value. A range only ever grows, before the row is in the file, so it may be longer
+ * than needed but is never too short. The ranges are kept in memory, and are read from the index
+ * once, in a separate thread; lists are not narrowed before that is complete. Every function may be
+ * called from any thread. */
 #ifndef STORE_EMBEDDED_SQLITE_TIME_BOUNDS_H
 #define STORE_EMBEDDED_SQLITE_TIME_BOUNDS_H
 
@@ -19,15 +19,16 @@ struct time_bounds_letter {
     int64_t traits, dead_ms;
 };
 
-/* NULL-safe. Before their rows are in the file. */
+/* NULL: no effect. Called before the rows are in the file. */
 void time_bounds_add(struct spread *spread, const struct time_bounds_letter *letters, size_t count);
 
-/* What was in the file before; then lists are narrowed. */
+/* Reads the ranges of the rows in the file; lists are narrowed afterwards. */
 enum status time_bounds_read(struct spread *spread, struct database *database, struct err *err);
-void time_bounds_stop(struct spread *spread); /* reading, where that is under way */
+void time_bounds_stop(struct spread *spread); /* interrupts time_bounds_read, if it runs */
 
-/* Narrows the query's since and until to when letters died that may match it: with these traits and
- * with one of these reasons (none: whatever they are). False: there are none. */
+/* Narrows the query's since and until to the time in which letters died that may match it: with
+ * these traits and with one of these reasons (none given: any reason). False: there are no such
+ * letters. */
 bool time_bounds_narrow(struct spread *spread, const struct filter_signature_wanted *wanted,
                         const struct bytes *reasons, size_t reason_count,
                         struct letters_query *query);
