@@ -33,7 +33,7 @@ enum store_op_kind {
     STORE_PUT,    /* adds a message with its envelope and body. Sets seq */
     STORE_UPDATE, /* replaces the envelope of message seq, and its body if body.ptr is not NULL */
     /* removes message seq, which succeeded or was spilled (0: the message was never stored, and
-       only the spill is counted) */
+     * only the spill is counted) */
     STORE_FORGET,
     STORE_QUEUE, /* sets the queue's durable facts (queue_facts.h), as JSON */
     STORE_MARK,  /* records a decision about letter seq without rewriting its envelope */
@@ -114,7 +114,7 @@ enum store_take {
     TAKE_READY, /* queued, with no delay left; oldest first */
     TAKE_DUE,   /* pending_retry and replaying, if due; by due time */
     /* As TAKE_DUE, but least recently attempted first: for probes. Messages that were not attempted
-       since the store was opened come before all others, by due time. */
+     * since the store was opened come before all others, by due time. */
     TAKE_DUE_LONGEST,
     /* Queued with no delay left, youngest first; then pending_retry, if due, latest first. */
     TAKE_FAR,
@@ -126,8 +126,8 @@ enum store_take {
 enum store_order {
     ORDER_NONE,
     /* Only the oldest live message of a key can be taken, and none while an older letter closes the
-       key (envelope.closes_key, in pending_review or replaying, or waiting for room in its DLQ).
-       Replaying letters of one key are taken oldest first, one at a time. */
+     * key (envelope.closes_key, in pending_review or replaying, or waiting for room in its DLQ).
+     * Replaying letters of one key are taken oldest first, one at a time. */
     ORDER_KEY,
 };
 
