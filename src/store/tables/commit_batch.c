@@ -51,8 +51,8 @@ void commit_batch_prepare(struct commit_batch *batch, struct tables *tables) {
     for (size_t i = 0; i < batch->count; i++) {
         const struct store_op *op = &batch->commit->ops[i];
         struct commit_batch_op *staged = &batch->ops[i];
-        if (op->envelope) /* running and retrying are never stored: they are derived for messages
-                             that are taken */
+        /* Running and retrying are never stored: they are derived for messages that are taken. */
+        if (op->envelope)
             assert(op->envelope->state != STATE_RUNNING && op->envelope->state != STATE_RETRYING);
         if (op->kind != STORE_KEEP || op->queue != 0)
             staged->queue = tables_queue(tables, op->queue);

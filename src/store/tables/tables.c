@@ -123,8 +123,8 @@ static int rank_of(const struct entry *entry) {
 
 struct entry *tables_find_id(const struct tables *tables, uint32_t queue, struct bytes id) {
     struct entry *best = NULL;
-    if (tables->by_id.count ==
-        0) /* the common case: all held messages are in the file only, or there are none */
+    /* The common case: all held messages are in the file only, or there are none. */
+    if (tables->by_id.count == 0)
         return NULL;
     for (struct map_node *node = map_first(&tables->by_id, bytes_print(id)); node;
          node = map_next(node)) {
