@@ -29,9 +29,9 @@ static uint32_t by_table(uint32_t crc, const uint8_t *at, size_t len) {
 }
 
 #if defined(__x86_64__)
-/* The instruction takes three cycles, and one can begin in each: three streams side by side keep it
- * busy. Their checksums are joined by linear algebra: a checksum moved over LANE zero bytes is the
- * exclusive or of what its four bytes become when each is moved alone. */
+/* The instruction has a latency of three cycles and a throughput of one per cycle, so three streams
+ * in parallel keep it busy. Their checksums are combined with linear algebra: a checksum advanced
+ * over LANE zero bytes is the exclusive or of its four bytes, each advanced alone. */
 enum { LANES = 3, LANE = 256, CRC_BYTES = 4 };
 
 static uint32_t over_lane[CRC_BYTES][TABLE_SIZE];

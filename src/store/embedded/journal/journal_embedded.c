@@ -10,7 +10,7 @@ struct journal_embedded {
     struct journal port;
     struct journal_options options;
     struct journal_files *files; /* NULL until replay */
-    pthread_mutex_t mutex;       /* held by who appends, syncs or recycles */
+    pthread_mutex_t mutex;       /* held by the thread that appends, syncs or recycles */
 };
 
 static struct journal_embedded *of(const struct journal *journal) {

@@ -1,8 +1,9 @@
-/* The writer's side. `current` is the last segment; groups go there until one does not fit or until
- * it is sealed: by opening (what an earlier life wrote unsynced behind the end might otherwise be
- * met again behind new groups) or by a failure. Then journal_rotate makes the next one, and its
- * header fixes for ever where this one ends. Nothing is appended to a segment whose header and name
- * are not safe, and no header is written before all that it vouches for is. */
+/* The writer's side. `current` is the last segment. Groups are appended to it until one does not
+ * fit or until it is sealed: at open (otherwise unsynced groups of an earlier process after the end
+ * might be replayed after new groups) or by a failure. Then journal_rotate makes the next segment,
+ * whose header permanently records where this one ends. Nothing is appended to a segment before its
+ * header and name are durable, and no header is written before the data that it refers to is
+ * durable. */
 #include "store/embedded/journal/journal_file.h"
 
 #include <assert.h>
@@ -18,7 +19,7 @@
 
 enum { SEGMENT_BLOCKS_MIN = 2, SEGMENTS_MIN = 2 };
 
-static const uint64_t segment_bytes_max = UINT64_C(1) << 31; /* lengths in it have 32 bits */
+static const uint64_t segment_bytes_max = UINT64_C(1) << 31; /* lengths in a segment have 32 bits */
 
 static enum status check_options(const struct journal_options *options, struct err *err) {
     uint64_t bytes = options->segment_bytes;
@@ -36,7 +37,7 @@ static enum status check_options(const struct journal_options *options, struct e
     return STATUS_OK;
 }
 
-/* The folder's own name must be safe before anything in it can be. */
+/* The name of the directory must be durable before any file in it is. */
 static enum status make_dir(const struct journal_options *options, struct err *err) {
     int error = options->disk->vtable->make_dir(options->disk, options->dir);
     if (!error)
@@ -57,7 +58,8 @@ static void set_marks(struct journal_files *journal, struct journal_segment *las
     atomic_store(&journal->end, last->end);
 }
 
-/* What was replayed may be folded at once, so it has to be safe, and so has the last one's name. */
+/* Replayed records may be folded at once, so they must be durable, and so must the name of the last
+ * segment. */
 static enum status adopt(struct journal_files *journal, const struct journal_recover *task,
                          struct err *err) {
     struct journal_table *table = &journal->table;

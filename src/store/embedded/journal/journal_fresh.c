@@ -8,8 +8,8 @@ enum { FILL_BYTES = 1 << 20, NEAR_SHARE = 8 };
 
 static const char fresh_name[] = "fresh.tmp";
 
-/* An eighth of the present segment is used: a store whose messages succeed may never come to a
- * second one. */
+/* Not before an eighth of the current segment is used: a store whose messages all succeed may never
+ * need a second one. */
 static bool is_near(const struct journal_files *journal) {
     uint64_t end = journal_end(journal), bytes = journal->options.segment_bytes;
     return end > 0 && (end - 1) % bytes >= bytes / NEAR_SHARE;
@@ -87,5 +87,5 @@ void journal_fresh_sweep(struct journal_files *journal) {
     struct disk *disk = journal->options.disk;
     char path[JOURNAL_PATH_MAX];
     if (journal_segment_path(journal->dir, fresh_name, path))
-        (void)disk->vtable->remove(disk, path); /* mostly there is none */
+        (void)disk->vtable->remove(disk, path); /* usually there is none */
 }

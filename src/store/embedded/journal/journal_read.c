@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "store/embedded/journal/journal_rotate.h"
 
-/* A pinned segment keeps its file and its bytes until it is let go. */
+/* A pinned segment keeps its file and its bytes until it is unpinned. */
 static struct journal_segment *pin(struct journal_files *journal, uint64_t position,
                                    uint64_t *end) {
     pthread_mutex_lock(&journal->lock);
@@ -40,7 +40,7 @@ static bool holds(const struct journal_window *window, uint64_t position, uint64
     return position >= window->start && position + bytes <= window->start + window->len;
 }
 
-/* From the position on, `bytes` at least and more when there are. */
+/* Reads at least `bytes` from the position on, and more if available. */
 static enum status fill(struct journal_window *window, const struct journal_segment *segment,
                         uint64_t position, uint64_t bytes, uint64_t end, struct err *err) {
     uint64_t offset = position - segment->number * segment->bytes;

@@ -17,7 +17,8 @@ static enum status replay_wanted(void *arg, uint64_t position, struct bytes reco
     return recover->replay(recover->arg, position, record);
 }
 
-/* Replays whole groups in sequence from the segment's first on; *end is where they stop. */
+/* Replays intact groups in sequence from the segment's first one; *end is the position after the
+ * last of them. */
 static enum status replay_segment(struct journal_recover *recover,
                                   const struct journal_segment *segment, uint64_t stop,
                                   struct buf *bytes, uint64_t *end, struct err *err) {
@@ -42,8 +43,8 @@ static enum status replay_segment(struct journal_recover *recover,
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-/* Unsynced groups may be lost in any order, so a whole group behind a bad one is no proof of
- * damage. One that knows the bad one to have been synced is. */
+/* Unsynced groups may be lost in any order, so an intact group after a bad one does not prove
+ * damage. It does if its durable_end shows that the bad one was synced. */
 static enum status check_tail(const struct journal_segment *segment, uint64_t end,
                               struct buf *bytes, struct err *err) {
     uint64_t position = end;
@@ -119,8 +120,9 @@ enum status journal_recover(struct journal_recover *recover, const struct journa
     return status;
 }
 
-/* After a failed sync the page cache may show, as if it were clean, what the disk does not have; a
- * process that starts then would read it, and syncing would not save it. Written again, it is. */
+/* After a failed fsync the page cache may have clean pages that the disk does not have. A process
+ * that starts then would read them, and an fsync would not write them. So they are written again.
+ */
 static int write_again(const struct journal_segment *segment, uint64_t from) {
     const struct disk_vtable *vtable = segment->disk->vtable;
     uint8_t block[JOURNAL_BLOCK];

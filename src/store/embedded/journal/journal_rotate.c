@@ -1,12 +1,12 @@
-/* The next segment is made under the spare's name, out of a segment that is needed no more if there
- * is one (its blocks were written before, so syncing them needs no change to the file system's own
- * books), else out of a new file:
+/* The next segment is made under the spare's name, from a reusable segment if there is one (its
+ * blocks were written before, so an fsync needs no change of file system metadata), otherwise from
+ * a new file:
  *
  *   rename old to spare, or create spare → sync_dir → allocate → write header → sync
  *   → rename spare to its number → sync_dir → groups
  *
- * Power may fail between any two of these: a spare found at open is thrown away, and a file under a
- * number's name has a whole header. */
+ * Power may fail between any two of these steps: a spare found at open is removed, and a file whose
+ * name is a number has an intact header. */
 #include "store/embedded/journal/journal_rotate.h"
 
 #include <assert.h>
@@ -54,7 +54,7 @@ static bool path_of(const struct journal_files *journal, uint64_t number,
     return journal_segment_path(journal->dir, name, path);
 }
 
-/* Takes a segment that is needed no more, and that nobody reads, off the table. */
+/* Removes a reusable segment without readers from the table, and returns it. */
 static struct journal_segment *take_reusable(struct journal_files *journal) {
     struct journal_segment *found = NULL;
     pthread_mutex_lock(&journal->lock);
@@ -105,8 +105,8 @@ static enum status spare_new(struct journal_files *journal, const char *spare, s
     return STATUS_OK;
 }
 
-/* After a failed sync the page cache may show what the disk does not have, so what is in the file
- * cannot be built upon. */
+/* After a failed fsync the page cache may differ from the disk, so the contents of the file cannot
+ * be relied on. */
 static enum status drop_spoiled(struct journal_files *journal, const char *spare, struct err *err) {
     struct disk *disk = journal->options.disk;
     int error = journal->spoiled ? disk->vtable->remove(disk, spare) : 0;
@@ -146,8 +146,8 @@ static uint64_t reusable_bytes(struct journal_files *journal) {
     return count * journal->options.segment_bytes;
 }
 
-/* The lowest number goes first, so the links stay whole. Whether the name is gone after a crash
- * does not matter: nothing in the file is needed. */
+/* The lowest number is removed first, so the links stay complete. The removal need not be durable:
+ * nothing in the file is needed. */
 static void trim_to(struct journal_files *journal, uint64_t keep) {
     struct disk *disk = journal->options.disk;
     while (reusable_bytes(journal) > keep) {
@@ -214,7 +214,7 @@ static void make_current(struct journal_files *journal, const struct journal_hea
     pthread_mutex_lock(&journal->lock);
     for (size_t i = 0; i < journal->table.count; i++)
         if (journal->table.segments[i]->number > journal->tail.segment)
-            journal->table.segments[i]->reusable = true; /* the link goes past it */
+            journal->table.segments[i]->reusable = true; /* the new header's link skips it */
     journal_table_add(&journal->table, next);
     journal->current = next;
     pthread_mutex_unlock(&journal->lock);
@@ -240,8 +240,8 @@ static enum status make_next(struct journal_files *journal, struct err *err) {
         return trouble(journal, "making it", error, err);
     }
     make_current(journal, &header);
-    /* Whether its name is safe is not known after a failure: it stays empty, and the next one has
-     * another name. */
+    /* After a failure it is not known whether its name is durable: the segment stays empty, and the
+     * next one gets another number. */
     error = disk->vtable->sync_dir(disk, journal->dir);
     journal->sealed = error != 0;
     if (error)
@@ -255,7 +255,7 @@ static void give_up(struct journal_files *journal) {
     journal_rotate_set_tail(journal, journal->synced);
 }
 
-/* The next header vouches for what stands here, so it has to be safe first. */
+/* The next header records the end of this segment, so its groups must be durable first. */
 static enum status settle(struct journal_files *journal, struct err *err) {
     struct journal_segment *current = journal->current;
     if (journal->tail.end <= journal->durable_end)

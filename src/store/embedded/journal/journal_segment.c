@@ -92,8 +92,7 @@ enum status journal_segment_load(struct journal_segment *segment, struct err *er
     return STATUS_OK;
 }
 
-/* Reads the header's block at `position`; NOT_FOUND when no group of this segment can start there.
- */
+/* Reads the header block at `position`; NOT_FOUND if no group of this segment can start there. */
 static enum status probe(const struct journal_segment *segment, uint64_t position,
                          uint8_t block[JOURNAL_BLOCK], struct journal_group *out, struct err *err) {
     uint64_t limit = segment->number * segment->bytes + segment->there;
@@ -138,7 +137,7 @@ enum status journal_segment_records(
         const char *header = bytes->ptr + at;
         uint32_t len = journal_format_record_len((const uint8_t *)header);
         if (len > end - at - JOURNAL_RECORD_BYTES)
-            break; /* a body that passes for a group, where salvage goes without the salt */
+            break; /* a body that imitates a group: doctor reads without knowing the salt */
         enum status status =
             visit(arg, position + at, (struct bytes){header + JOURNAL_RECORD_BYTES, len});
         if (status)

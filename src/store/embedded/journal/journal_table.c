@@ -123,7 +123,7 @@ enum status journal_table_link(struct journal_table *table, uint64_t from, struc
         segment = journal_table_find(table, segment->header.previous);
         if (!segment)
             return STATUS_OK;
-        /* What is not needed may be on its way into another life. */
+        /* A segment that is not needed may be in the middle of being reused. */
         if (!segment->sound)
             return from && from >= previous_end ? STATUS_OK : unsound(segment, err);
         segment->linked = true;

@@ -1,5 +1,5 @@
-/* Unlike recovery, which stops at the first damage, this goes on behind it, and trusts a link only
- * when the header that makes it is whole. */
+/* Unlike recovery, which stops at the first damage, this continues after it, and trusts a link only
+ * if the header that contains it is intact. */
 #include "store/embedded/journal/journal_file.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@ struct verify {
     struct buf *report;
     void (*salvage)(void *arg, uint64_t position, struct bytes record);
     void *arg;
-    struct buf bytes; /* of the group at hand */
+    struct buf bytes; /* of the current group */
     bool damaged;
 };
 
@@ -33,14 +33,14 @@ static void find(struct verify *verify, const struct journal_segment *segment, u
     verify->damaged = true;
 }
 
-/* How far the groups of a segment reach. */
+/* The end of the groups of a segment. */
 struct extent {
     uint64_t limit;
-    bool exact; /* a later segment tells it; otherwise it is the file's end */
+    bool exact; /* recorded by a later segment; otherwise the end of the file */
 };
 
-/* From the last segment back, each that is sound tells where the one before ends, and that those in
- * between do not count. Behind a damaged header nobody tells. */
+/* From the last segment backwards, each intact header records where the previous segment ends, and
+ * that those between are not part of the journal. Before a damaged header this is not known. */
 static void measure(const struct journal_table *table, struct extent *extents) {
     const struct journal_segment *witness = NULL;
     for (size_t i = table->count; i-- > 0;) {
@@ -57,8 +57,8 @@ static void measure(const struct journal_table *table, struct extent *extents) {
     }
 }
 
-/* Bad blocks before `to` are damage when a group behind them counts or is known to have been
- * synced. */
+/* Bad blocks before `to` are damage if a group after them is part of the journal or shows that they
+ * were synced. */
 static void judge_gap(struct verify *verify, const struct journal_segment *segment, uint64_t from,
                       uint64_t to, bool known) {
     if (from < to && known)
@@ -77,7 +77,7 @@ static enum status verify_groups(struct verify *verify, const struct journal_seg
         if (status)
             return status;
         bool torn = !extent.exact && position > expected && group.durable_end <= expected;
-        if (torn) /* unsynced, behind what a crash took: recovery cuts it too */
+        if (torn) /* unsynced, after the torn tail of a crash: recovery cuts it too */
             break;
         judge_gap(verify, segment, expected, position, true);
         journal_segment_records(position, &verify->bytes, &group, give, verify);
