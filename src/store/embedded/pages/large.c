@@ -17,21 +17,21 @@ enum { NAME_HASH_BYTES = 16, CHUNK_BYTES = 4 << 20 };
 
 static const char magic[] = "impound-large ";
 
-/* A name that messages use, or commits that are under way. */
+/* A file name with its references: from messages, and from commits in progress. */
 struct use {
     struct map_node node;
     char name[LARGE_NAME_SIZE];
     char content_hash[LARGE_HASH_SIZE];
     uint32_t count;
-    bool written; /* the file is there, whole and safe */
+    bool written; /* the file exists, complete and synced */
 };
 
 struct large {
     struct disk *disk;
     char *dir;
     uint64_t above;
-    bool made;             /* the folder is there and its name is safe; of the writer */
-    pthread_mutex_t mutex; /* of what follows */
+    bool made;             /* the directory exists and its name is durable; used by the writer */
+    pthread_mutex_t mutex; /* guards the members below */
     struct map uses;
     uint64_t smallest;
     bool unknown; /* there may be files that are not in `uses`: none is removed */
@@ -75,7 +75,7 @@ const char *large_dir(const struct large *large) {
     return large->dir;
 }
 
-/* A stub is no smaller than a body of its own length. */
+/* A body no longer than a stub stays: a stub must be shorter than the body that it replaces. */
 bool large_takes(const struct large *large, struct bytes body) {
     return large->above > 0 && body.len > large->above && body.len > LARGE_STUB_LEN;
 }
@@ -117,7 +117,7 @@ static void hash_of(struct bytes body, char out[LARGE_HASH_SIZE]) {
     sodium_bin2hex(out, LARGE_HASH_SIZE, hash, sizeof hash);
 }
 
-/* The same for a commit that is submitted again. */
+/* The name is the same if a commit is submitted again. */
 static void name_by_content(const struct store_op *op, const char *content_hash,
                             char out[LARGE_NAME_SIZE]) {
     struct bytes id = op->envelope->id;
@@ -180,9 +180,9 @@ void large_stub(const char *name, uint64_t size, char out[LARGE_STUB_SIZE]) {
     snprintf(out, LARGE_STUB_SIZE, "%s%s %020llu", magic, name, (unsigned long long)size);
 }
 
-/* ---- names in use ---- */
+/* ---- references ---- */
 
-/* With the mutex. */
+/* Called with the mutex. */
 static struct use *find(const struct large *large, const char *name) {
     struct map_node *node = map_first(&large->uses, bytes_hash(bytes_of(name)));
     for (; node; node = map_next(node)) {
@@ -193,7 +193,7 @@ static struct use *find(const struct large *large, const char *name) {
     return NULL;
 }
 
-/* With the mutex. */
+/* Called with the mutex. */
 static struct use *use_name(struct large *large, const char *name, const char *content_hash,
                             uint64_t size) {
     struct use *use = find(large, name);
@@ -209,7 +209,7 @@ static struct use *use_name(struct large *large, const char *name, const char *c
     return use;
 }
 
-/* True: nobody uses the name any more. With the mutex. */
+/* True: the last reference was removed. Called with the mutex. */
 static bool leave_name(struct large *large, const char *name) {
     struct use *use = find(large, name);
     if (!use)
@@ -248,8 +248,8 @@ void large_unreserve(struct large *large, const char *name) {
     pthread_mutex_unlock(&large->mutex);
 }
 
-/* Nobody can begin to use the name meanwhile: who reserves it waits for the mutex, and the file is
- * written by the thread that removes. */
+/* No reference can be added meanwhile: large_reserve waits for the mutex, and the thread that
+ * writes files is the one that removes them. */
 void large_drop(struct large *large, const char *name) {
     char *path = path_of(large, name, "");
     pthread_mutex_lock(&large->mutex);
@@ -259,7 +259,7 @@ void large_drop(struct large *large, const char *name) {
     free(path);
 }
 
-/* By way of a draft, so that the letter's id is the name of a whole file at every moment. */
+/* Links through a temporary name, so that the letter's id is always the name of a complete file. */
 static int link_as(struct large *large, const char *from, const char *name) {
     struct disk *disk = large->disk;
     char *old = path_of(large, from, ""), *draft = path_of(large, name, ".new");
@@ -268,7 +268,8 @@ static int link_as(struct large *large, const char *from, const char *name) {
     int error = disk->vtable->link(disk, old, draft);
     if (!error)
         error = disk->vtable->rename(disk, draft, path);
-    disk->vtable->remove(disk, draft); /* a rename to the same file does nothing */
+    /* rename(2) has no effect if both names are links to the same file. */
+    disk->vtable->remove(disk, draft);
     free(old);
     free(draft);
     free(path);
@@ -297,7 +298,7 @@ static enum status trouble_of(int error, const char *doing, const char *path, st
 
 static int write_file(struct disk *disk, const char *path, struct bytes body) {
     struct disk_file *file;
-    disk->vtable->remove(disk, path); /* one that an earlier try left */
+    disk->vtable->remove(disk, path); /* left by an earlier attempt */
     int error = disk->vtable->open(disk, path, 1, &file);
     if (error)
         return error;
@@ -405,7 +406,7 @@ static enum status read_into(const struct large *large, const char *path, struct
     return STATUS_OK;
 }
 
-/* As people find it: <name of the store>.large/<name>. */
+/* The name shown to users: <name of the store>.large/<name>. */
 static void name_file(const struct large *large, const char *name, struct message *held) {
     const char *slash = strrchr(large->dir, '/');
     const char *dir = slash ? slash + 1 : large->dir;
@@ -474,7 +475,7 @@ void large_set_aside(const struct large *large, const char *name) {
     free(aside);
 }
 
-/* ---- files that no message names ---- */
+/* ---- files without a reference ---- */
 
 struct sweeping {
     const struct large *large;
@@ -488,7 +489,7 @@ static void look_at(void *arg, const char *name) {
     bool draft = text.len == LARGE_NAME_LEN + sizeof ".new" - 1 &&
                  strcmp(name + LARGE_NAME_LEN, ".new") == 0;
     if (!is_name(bytes_cut(text, 0, LARGE_NAME_LEN)) || (text.len != LARGE_NAME_LEN && !draft))
-        return; /* not ours */
+        return; /* not a file of this store */
     if (!draft && find(sweeping->large, name))
         return;
     sweeping->orphans = memory_grow(sweeping->orphans, (sweeping->count + 1) * sizeof(char *));

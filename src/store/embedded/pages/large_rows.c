@@ -11,7 +11,7 @@ struct candidates {
     size_t count;
 };
 
-/* By the length of what is stored. */
+/* Selects by the length of a stub. */
 static enum status read_candidates(struct database *database, struct candidates *out,
                                    struct err *err) {
     static const char sql[] = "SELECT seq FROM messages WHERE body_len = ?1";
@@ -58,7 +58,7 @@ enum status large_rows_each(struct database *database, large_rows_visit *visit, 
     return status;
 }
 
-/* What the journal changed is met among the changes. */
+/* Messages that the journal changed are visited with the changes in memory. */
 static bool is_changed(struct sqlite_store *self, uint64_t seq) {
     const struct entry *entry = tables_find(&self->front.tables, seq);
     return entry && entry->changed;

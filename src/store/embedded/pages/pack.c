@@ -80,7 +80,7 @@ static void put_header(uint8_t *block, uint64_t number) {
     journal_format_put32(block + HEADER_CHECKSUM_AT, crc32c(0, block, HEADER_CHECKSUM_AT));
 }
 
-/* The number is in the header's checksum, the version too: nothing else is to be read from it. */
+/* The header's checksum covers the number and the version: the header has no other contents. */
 static enum status check_header(const struct pack *pack, struct err *err) {
     uint8_t expected[PACK_BLOCK], block[PACK_BLOCK] = {0};
     uint64_t size = 0;
@@ -213,7 +213,7 @@ enum status pack_read(const struct pack *pack, struct pack_place place, struct p
     return status == STATUS_OK ? pack_record(record, place, owner, out, err) : status;
 }
 
-/* ---- all of them ---- */
+/* ---- all records ---- */
 
 static bool is_gap(const struct pack *pack, uint64_t offset, uint64_t *next, int *error) {
     uint64_t left = PACK_BLOCK - offset % PACK_BLOCK;
@@ -266,7 +266,7 @@ enum status pack_walk(const struct pack *pack,
     return status;
 }
 
-/* ---- all that are whole ---- */
+/* ---- all intact records ---- */
 
 static bool is_whole(const uint8_t *bytes, uint64_t left, uint64_t at) {
     uint64_t len = journal_format_record_len(bytes);
@@ -292,8 +292,9 @@ static bool is_zero(const uint8_t *bytes, uint64_t len) {
     return len == 0;
 }
 
-/* In step, zeroes to the end of a block mean the next one; out of step, every byte may begin a
- * record. `bytes` are those from offset `from` on. */
+/* While records are in sequence, zeroes to the end of a block mean that the next record starts on
+ * the next block; after damage, every byte may be the start of a record. `bytes` are those from
+ * offset `from` on. */
 static enum status salvage(const struct pack *pack, const uint8_t *bytes, uint64_t from,
                            uint64_t to,
                            enum status (*visit)(void *arg, const struct pack_record *record),
@@ -330,7 +331,7 @@ enum status pack_salvage(const struct pack *pack, uint64_t from, uint64_t to,
     return status;
 }
 
-/* A record's checksum has the number of its pack in it. */
+/* A record's checksum covers the number of its pack. */
 static enum status note_one(void *arg, const struct pack_record *record) {
     (void)record;
     *(bool *)arg = true;
@@ -355,7 +356,7 @@ enum status pack_mend(struct disk *disk, const char *dir, uint64_t number) {
     return status;
 }
 
-/* ---- who owns them ---- */
+/* ---- owners of records ---- */
 
 enum status pack_heads(const struct pack *pack, uint64_t to,
                        enum status (*visit)(void *arg, const struct pack_record *record), void *arg,

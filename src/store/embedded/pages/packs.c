@@ -10,13 +10,13 @@
 
 enum {
     WASTE_SHARE = 2,
-    RUN_BYTES = 1 << 20,     /* read at once */
-    RUN_GAP_BYTES = 8 << 10, /* between two that are */
+    RUN_BYTES = 1 << 20,     /* maximum size of one read */
+    RUN_GAP_BYTES = 8 << 10, /* maximum gap between two places that are read together */
 };
 
 /* ---- opening ---- */
 
-/* What is dead may have lost its file before its row. */
+/* The file of an unused pack may have been removed before its row. */
 static void add_gone(struct packs *packs, uint64_t number) {
     struct pack *pack = memory_new(sizeof *pack);
     *pack =
@@ -24,12 +24,12 @@ static void add_gone(struct packs *packs, uint64_t number) {
     packs_table_add(packs, pack);
 }
 
-/* What the SQLite file says of a pack. */
+/* The row of a pack in the SQLite file. */
 struct pack_claim {
     uint64_t number, bytes, live;
 };
 
-/* A file is at least as long as what counts in it. Where a doctor asks, it is taken as it is. */
+/* A file must be at least as long as its recorded end. For doctor it is accepted as it is. */
 static enum status check_claim(const struct packs *packs, struct pack *pack,
                                const struct pack_claim *claim, struct err *err) {
     uint64_t size;
@@ -71,7 +71,7 @@ static enum status load_one(struct packs *packs, const struct pack_claim *claim,
     struct pack *pack = NULL;
     struct err trouble;
     enum status status = open_claimed(packs, claim, &pack, &trouble);
-    bool is_unknown = status == STATUS_IO; /* another time it may be there */
+    bool is_unknown = status == STATUS_IO; /* the error may be temporary */
     packs->last = claim->number;
     if (status == STATUS_OK) {
         packs_table_add(packs, pack);
@@ -87,7 +87,7 @@ static enum status load_one(struct packs *packs, const struct pack_claim *claim,
     return STATUS_OK;
 }
 
-/* A doctor's way with a row that no pack can have. */
+/* For doctor: reports and skips a row that is invalid for any pack. */
 static enum status pass_over(struct packs *packs, const struct bounds *row) {
     buf_printf(packs->options.report, "%s\n", row->err->text);
     return STATUS_OK;
@@ -114,9 +114,8 @@ static enum status load(struct packs *packs, struct database *database, struct e
     return status;
 }
 
-/* Packs behind the last that the SQLite file knows are of a fold that was not committed. But where
- * it knows none at all it may be new, in the place of one that was lost: then they are left alone.
- */
+/* Packs after the last one that the SQLite file lists are of a fold that was not committed. But if
+ * it lists none at all it may be new, in the place of a lost one: then they are kept. */
 struct pack_sweep {
     struct packs *packs;
     uint64_t known;
@@ -136,8 +135,8 @@ static void remove_if_unknown(void *arg, const char *name) {
         log_warn("%s", err.text);
 }
 
-/* What stands behind the end of the last pack is written over by the next fold. A row that refers
- * to it says that the end is wrong. */
+/* The next fold overwrites the bytes after the end of the last pack. If a row refers to them, the
+ * recorded end is wrong. */
 static enum status check_tail(struct packs *packs, struct database *database, struct err *err) {
     struct pack *pack = packs->current;
     struct packs_reference found = {0};
@@ -243,12 +242,12 @@ static int by_place(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* A length that no pack can hold is cut to one that pack_within refuses. */
+/* A length beyond the maximum of a pack is clipped to one that pack_within refuses. */
 static uint64_t behind(struct pack_place place) {
     return place.at + pack_record_size(place.len < PACK_OFFSET_MAX ? place.len : PACK_OFFSET_MAX);
 }
 
-/* Two rows of a damaged file may refer to one place. */
+/* Two rows of a damaged file may refer to the same place. */
 static uint64_t run_bytes(const struct packs_wish *wishes, size_t count) {
     uint64_t end = 0;
     for (size_t i = 0; i < count; i++)
@@ -256,7 +255,7 @@ static uint64_t run_bytes(const struct packs_wish *wishes, size_t count) {
     return end - wishes[0].place.at;
 }
 
-/* How many of the first wishes are near enough to be read with the first. */
+/* The number of places that are near enough to be read together with the first. */
 static size_t run_length(const struct packs_wish *wishes, size_t count) {
     size_t length = 1;
     while (length < count &&
@@ -267,7 +266,7 @@ static size_t run_length(const struct packs_wish *wishes, size_t count) {
     return length;
 }
 
-/* Of what is read together only what is wanted stays. */
+/* Copies the wanted bytes out of the range that is read. */
 static enum status read_run(struct packs *packs, struct packs_wish *wishes, size_t count,
                             struct arena *arena, struct err *err) {
     struct pack *pack = borrow(packs, pack_number_of(wishes[0].place.at));

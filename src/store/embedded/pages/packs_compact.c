@@ -6,7 +6,7 @@
 struct pack_move {
     struct packs *packs;
     struct database *database;
-    enum status status; /* of what was done with the records, not of reading them */
+    enum status status; /* of copying the records, not of reading them */
     struct err *err;
 };
 
@@ -30,7 +30,7 @@ static enum status visit(void *arg, const struct pack_record *record) {
     return moving->status;
 }
 
-/* One that can never be emptied is not tried again and again, while others wait. */
+/* A pack that can never be emptied is not tried repeatedly, because that would hold up others. */
 enum status packs_compact(struct packs *packs, const struct pack *pack, struct database *database,
                           struct err *err) {
     struct pack_move moving = {.packs = packs, .database = database, .err = err};

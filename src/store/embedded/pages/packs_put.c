@@ -9,7 +9,7 @@
 #include "store/embedded/pages/packs_table.h"
 
 enum {
-    WRITE_BYTES = 1 << 20, /* at once */
+    WRITE_BYTES = 1 << 20, /* size of one write */
     PENDING_MAX = INT32_MAX / PACK_BLOCK * PACK_BLOCK,
 };
 
@@ -21,7 +21,7 @@ static enum status io_trouble(const struct packs *packs, int error, const char *
                    "%s a pack in %s: %s", doing, packs->dir, strerror(error));
 }
 
-/* Whole blocks; what is left begins the next one. */
+/* Writes whole blocks; the remainder starts the next one. */
 static enum status write_pending(struct packs *packs, struct err *err) {
     struct buf *pending = &packs->pending;
     size_t whole = pending->len / PACK_BLOCK * PACK_BLOCK;
@@ -36,8 +36,8 @@ static enum status write_pending(struct packs *packs, struct err *err) {
     return error ? io_trouble(packs, error, "writing", err) : STATUS_OK;
 }
 
-/* Room for so many more bytes and for the rest of a block. Whole pages of memory, because disks
- * take those without a copy. */
+/* Makes room for `more` bytes and for the rest of a block. Aligned to pages, because direct I/O
+ * then needs no copy. */
 static enum status make_room(struct packs *packs, uint64_t more, struct err *err) {
     struct buf *pending = &packs->pending;
     uint64_t need = pending->len + more + PACK_BLOCK;
@@ -68,7 +68,7 @@ static uint64_t left_in_block(const struct packs *packs) {
     return (PACK_BLOCK - packs->current->end % PACK_BLOCK) % PACK_BLOCK;
 }
 
-/* What the transaction put into the current pack is on disk afterwards. */
+/* Writes the current transaction's records in the current pack to disk. */
 static enum status finish_pack(struct packs *packs, struct err *err) {
     if (!packs->current)
         return STATUS_OK;
@@ -96,7 +96,7 @@ static enum status next_pack(struct packs *packs, struct err *err) {
     return status;
 }
 
-/* For the next record, of so many bytes. */
+/* For the next record, of `size` bytes. */
 static enum status prepare(struct packs *packs, uint64_t size, struct err *err) {
     enum status status = STATUS_OK;
     if (!packs->current || packs->current->end >= packs->options.pack_bytes)
@@ -127,15 +127,15 @@ struct pack_place packs_put(struct packs *packs, uint64_t seq, enum pack_part pa
 
 void packs_drop(struct packs *packs, struct pack_place place) {
     struct pack *pack = place.at ? packs_table_find(packs, pack_number_of(place.at)) : NULL;
-    if (!pack || !pack_holds(pack, place)) /* a row that says so is damaged */
+    if (!pack || !pack_holds(pack, place)) /* the row that refers to it is damaged */
         return;
     pack->added -= (int64_t)pack_record_size(place.len);
     pack->unsaved = true;
 }
 
-/* ---- the transaction's end ---- */
+/* ---- end of the transaction ---- */
 
-/* Never below zero: a row may have named a length that its record does not have. */
+/* Never below zero: a damaged row may have a length that its record does not have. */
 static uint64_t live_after(const struct pack *pack) {
     int64_t live = (int64_t)pack->live + pack->added;
     return live > 0 ? (uint64_t)live : 0;
@@ -145,7 +145,7 @@ static bool is_dead(const struct packs *packs, const struct pack *pack) {
     return pack != packs->current && live_after(pack) == 0;
 }
 
-/* A dead one's row stays until its file is removed. */
+/* The row of an unused pack stays until its file is removed. */
 static enum status save(const struct pack *pack, struct database *database, struct err *err) {
     sqlite3_stmt *stmt = database_statement(database, pack->gone ? SQL_PACK_DELETE : SQL_PACK_SET);
     sqlite3_bind_int64(stmt, 1, (sqlite3_int64)pack->number);
@@ -180,7 +180,7 @@ enum status packs_flush(struct packs *packs, struct database *database, struct e
     return status;
 }
 
-/* Whether it is not there any more. */
+/* True if the file does not exist any more. */
 static bool remove_file(const struct packs *packs, const struct pack *pack) {
     struct err err;
     enum status status = pack_remove_file(packs->options.disk, packs->dir, pack->number, &err);
@@ -189,7 +189,7 @@ static bool remove_file(const struct packs *packs, const struct pack *pack) {
     return status == STATUS_OK || status == STATUS_NOT_FOUND;
 }
 
-/* By its records, and not by a count alone: a pack that is removed is gone for good. */
+/* Checks the records, and not only the counter, because the removal of a pack cannot be undone. */
 static bool is_unused(const struct pack *pack, struct database *database) {
     struct packs_reference found;
     struct err err;
@@ -213,8 +213,9 @@ static void bury(struct packs *packs, struct pack *pack, struct database *databa
     pthread_mutex_unlock(&packs->lock);
 }
 
-/* One may have died while it was current, so those that this transaction left alone are judged too.
- * But doctor has counted anew what rows refer to: there nothing is judged before the next start. */
+/* Packs that this transaction did not change are checked too, because one may have become unused
+ * while it was the current pack. But doctor has just recounted the references: then no pack is
+ * checked before the next start. */
 static void keep(struct packs *packs, struct database *database) {
     bool judging = !packs->options.report;
     for (size_t i = packs->count; i-- > 0;) {
@@ -231,9 +232,9 @@ static void keep(struct packs *packs, struct database *database) {
     packs_table_settle(packs);
 }
 
-/* A transaction whose COMMIT failed may still be found in the SQLite file after a crash, until the
- * next one is there: so what it put is not written over, and packs that it began stay until then.
- * One that never came to COMMIT is nowhere. */
+/* A transaction whose COMMIT failed may still be in the SQLite file after a crash, until the next
+ * one is committed: so its records are not overwritten, and the packs that it created stay until
+ * then. A transaction that never reached COMMIT cannot be in the file. */
 static void undo(struct packs *packs, bool in_doubt) {
     for (size_t i = packs->count; i-- > 0;) {
         struct pack *pack = packs->all[i];

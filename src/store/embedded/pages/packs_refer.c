@@ -4,7 +4,7 @@ enum status packs_refer(struct database *database, const struct pack_record *rec
                         struct err *err) {
     sqlite3_stmt *stmt = database_statement(database, SQL_ROW_PLACES);
     sqlite3_bind_int64(stmt, 1, (sqlite3_int64)record->seq);
-    int column = record->part == PACK_ENVELOPE ? 1 : 3; /* of DATABASE_PLACES */
+    int column = record->part == PACK_ENVELOPE ? 1 : 3; /* index in DATABASE_PLACES */
     enum status status = STATUS_OK;
     *out = false;
     while (database_next(database, stmt, &status, err))
@@ -37,7 +37,7 @@ enum status packs_refer_behind(const struct pack *pack, uint64_t from, uint64_t 
     return pack_salvage(pack, from, to, ask, &asking, &lost, err);
 }
 
-/* All rows, where a record is damaged and hides those behind it. */
+/* Scans all rows, because a damaged record hides the records after it. */
 static enum status scan(const struct pack *pack, struct database *database,
                         struct packs_reference *out, struct err *err) {
     sqlite3_stmt *stmt = database_statement(database, SQL_ROWS_IN_PACK);

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 
-/* The first whose number is not below. */
+/* The index of the first pack whose number is not less. */
 static size_t place_of(const struct packs *packs, uint64_t number) {
     size_t low = 0, high = packs->count;
     while (low < high) {

@@ -10,10 +10,10 @@
 #include "store/embedded/sqlite/rows.h"
 
 enum {
-    LEAD_MS = 1000,  /* before its time what is parked is brought back */
-    AGAIN_MS = 1000, /* after the file could not be read */
-    READY_LOW = 256, /* messages: with fewer, more are brought back */
-    LANE_MIN = 4,    /* messages */
+    LEAD_MS = 1000,  /* parked messages are loaded this long before they are due */
+    AGAIN_MS = 1000, /* delay after the file could not be read */
+    READY_LOW = 256, /* if fewer messages are ready in memory, more are loaded */
+    LANE_MIN = 4,    /* minimum of messages in memory for each paged queue */
 };
 
 static const enum paged_queue_kind lanes_taken[][2] = {
@@ -30,7 +30,7 @@ void paging_init(struct sqlite_store *self, size_t most) {
     bound->least = bound->most / WAITING_SHARE + LANE_MIN;
 }
 
-/* Of a statement that selects DATABASE_FACTS and stands on a row. */
+/* Reads the current row of a statement that selects DATABASE_FACTS. */
 static enum status read_row(struct sqlite_store *self, sqlite3_stmt *stmt, struct arena *arena,
                             struct row_facts *out, struct err *err) {
     enum status status = rows_facts(stmt, arena, out, err);
@@ -75,7 +75,7 @@ enum status paging_restore(struct sqlite_store *self, sqlite3_stmt *stmt, struct
 struct waiting_count {
     uint32_t queue;
     enum state state;
-    uint64_t counts[2]; /* without and with a due time */
+    uint64_t counts[2]; /* index 0: without a due time, 1: with one */
 };
 
 static enum status count_waiting(struct sqlite_store *self, struct waiting_count **counts,
@@ -101,7 +101,8 @@ static enum status count_waiting(struct sqlite_store *self, struct waiting_count
     return status;
 }
 
-/* What was in somebody's hands when we died is asked for once, so it has to be there. */
+/* Messages that were leased at the last crash or shutdown are taken once after the start, so they
+ * must be in memory. */
 static enum status load_leased(struct sqlite_store *self, struct instant now, struct err *err) {
     enum status status = STATUS_OK;
     sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_LEASED);
@@ -123,7 +124,7 @@ static enum status load_leased(struct sqlite_store *self, struct instant now, st
     return status;
 }
 
-/* What waits for room in a DLQ is never parked: its turn comes with no time. */
+/* Messages that wait for room in a DLQ are never parked, because they have no due time. */
 static enum status load_awaiting_room(struct sqlite_store *self, uint32_t queue, struct instant now,
                                       struct err *err) {
     enum status status = STATUS_OK;
@@ -187,16 +188,16 @@ enum status paging_load(struct sqlite_store *self, struct instant now, struct er
     return status;
 }
 
-/* ---- bringing back ---- */
+/* ---- loading parked messages ---- */
 
-/* One part of a lane on its way into memory. */
+/* A range of a paged queue that is being loaded. */
 struct page_part {
     struct arena arena;
     struct row_facts *rows;
     size_t count, max;
 };
 
-/* Without the mutex. */
+/* Called without the mutex. */
 static enum status read_part(struct sqlite_store *self, uint32_t queue,
                              struct paged_queue_mark from, enum paged_queue_kind kind,
                              struct page_part *part, struct err *err) {
@@ -206,7 +207,7 @@ static enum status read_part(struct sqlite_store *self, uint32_t queue,
         [PAGED_QUEUE_RETRY] = SQL_PAGED_QUEUE_RETRY,
     };
     if (kind == PAGED_QUEUE_DELAYED && from.due_ms == 0)
-        from.due_ms = 1; /* what has no due time is in another lane */
+        from.due_ms = 1; /* messages without a due time are in another paged queue */
     enum status status = STATUS_OK;
     database_lock(self->lookup_db);
     sqlite3_stmt *stmt = database_statement(self->lookup_db, sql[kind]);
@@ -221,8 +222,8 @@ static enum status read_part(struct sqlite_store *self, uint32_t queue,
     return status;
 }
 
-/* With the mutex, which is let go for the reading. What is parked may leave memory meanwhile, or
- * more of it be parked before the horizon: then the part is read again. */
+/* Called with the mutex, which is released for the read. Meanwhile parked entries may leave memory,
+ * or more may be parked before the horizon: then the range is read again. */
 static enum status fetch_part(struct sqlite_store *self, const struct queue_table *queue,
                               enum paged_queue_kind kind, struct page_part *part, struct err *err) {
     const struct paged_queue *lane = &queue->waiting.lanes[kind];
@@ -244,7 +245,8 @@ static enum status fetch_part(struct sqlite_store *self, const struct queue_tabl
     return status;
 }
 
-/* The horizon is behind what is brought back; with nothing behind it there is none. */
+/* Moves the horizon behind the loaded range, or removes it if nothing is parked behind the range.
+ */
 static void move_horizon(struct paged_queue *lane, const struct page_part *part,
                          struct instant now) {
     lane->open = part->count == part->max;
@@ -262,7 +264,7 @@ static void unpark(struct queue_table *queue, enum paged_queue_kind kind, struct
     ready_queues_add(&queue->waiting, entry, &now);
 }
 
-/* Where memory has it, the row may be older than that. */
+/* If the message is in memory, its row may be older than its entry. */
 static void bring_row(struct sqlite_store *self, struct queue_table *queue,
                       enum paged_queue_kind kind, const struct row_facts *row, struct instant now) {
     struct entry *entry = tables_find(&self->front.tables, row->seq);
@@ -275,7 +277,7 @@ static void bring_row(struct sqlite_store *self, struct queue_table *queue,
     }
 }
 
-/* Those that the file has not heard of yet. */
+/* Parked entries in memory that were not folded yet. */
 static void bring_here(struct queue_table *queue, enum paged_queue_kind kind, struct instant now) {
     struct paged_queue *lane = &queue->waiting.lanes[kind];
     struct list waiting, *node;
@@ -302,8 +304,9 @@ static enum status bring_part(struct sqlite_store *self, struct queue_table *que
         for (size_t i = 0; i < part.count && i < rows; i++)
             bring_row(self, queue, kind, &part.rows[i], now);
         bring_here(queue, kind, now);
+        /* The count came from an index of the file, which may be wrong. */
         if (!queue->waiting.lanes[kind].open)
-            queue->waiting.lanes[kind].count = 0; /* an index of the file may have counted more */
+            queue->waiting.lanes[kind].count = 0;
     }
     free(part.rows);
     arena_free(&part.arena);
@@ -348,7 +351,7 @@ struct entry *paging_take_one(struct sqlite_store *self, uint32_t queue, uint64_
     return entry;
 }
 
-/* ---- letting go ---- */
+/* ---- dropping parked entries ---- */
 
 static void drop_lane(struct sqlite_store *self, struct paged_queue *lane) {
     for (struct list *node = lane->here.next, *next; node != &lane->here; node = next) {

@@ -7,7 +7,10 @@
 #include "store/embedded/journal/journal_file.h"
 #include "base/log.h"
 
-enum { PATH_SIZE = 4096, HEADROOM = 2 /* × the reserve must be free before it is taken back */ };
+enum {
+    PATH_SIZE = 4096,
+    HEADROOM = 2 /* times the size of the reserve must be free before it is created again */
+};
 
 static const char file_name[] = "reserve", trial_name[] = "reserve.tmp";
 
@@ -20,7 +23,7 @@ static uint64_t reserve_bytes(const struct sqlite_store *self) {
                                                : JOURNAL_SEGMENT_BYTES;
 }
 
-/* A file of so many bytes that are really there. */
+/* Creates a file with this many allocated bytes. */
 static int make(struct disk *disk, const char *path, uint64_t bytes) {
     struct disk_file *file;
     int error = disk->vtable->open(disk, path, 1, &file);
@@ -51,7 +54,7 @@ static bool remove_named(struct disk *disk, const char *dir, const char *name) {
 
 void reserve_open(struct sqlite_store *self) {
     char path[PATH_SIZE];
-    remove_named(self->options.disk, self->dir, trial_name); /* one that a kill left */
+    remove_named(self->options.disk, self->dir, trial_name); /* left by a crash */
     if (!path_of(self->dir, file_name, path))
         return;
     int error = make(self->options.disk, path, reserve_bytes(self));
