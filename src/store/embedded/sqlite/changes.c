@@ -24,7 +24,7 @@ static void keep_bytes(struct sqlite_store *self, struct entry *entry) {
         forget_bytes(self, CONTAINER_OF(self->recent.next, struct entry, recent));
 }
 
-/* ---- what waits for the fold ---- */
+/* ---- changes for the fold ---- */
 
 void changes_add(struct sqlite_store *self, struct entry *entry) {
     if (entry->changed)
@@ -63,7 +63,7 @@ void changes_release(struct sqlite_store *self, struct entry *entry) {
     }
 }
 
-/* ---- what is in the file alone ---- */
+/* ---- rows that are only in the file ---- */
 
 struct entry *changes_restore(struct sqlite_store *self, const struct row_facts *row,
                               const struct instant *now) {
@@ -92,7 +92,7 @@ static enum status read_seq(struct sqlite_store *self, uint64_t seq, struct aren
     return status;
 }
 
-/* With the row that was read, and the mutex where there are threads. */
+/* Called with the row that was read, and with the mutex if there are threads. */
 static enum status restore_found(struct sqlite_store *self, const struct row_facts *row,
                                  struct entry **out, struct err *err) {
     enum status status = load_tables_check_queue(&self->front.tables, row->seq, row->queue, err);
@@ -138,7 +138,7 @@ enum status changes_fetch(struct sqlite_store *self, uint64_t seq, struct entry 
     if (status == STATUS_OK && found)
         status = restore_found(self, &row, out, err);
     if (!*out)
-        *out = tables_find(&self->front.tables, seq); /* it was brought back meanwhile */
+        *out = tables_find(&self->front.tables, seq); /* it was loaded meanwhile */
     arena_free(&arena);
     return status;
 }

@@ -1,6 +1,6 @@
 #include "store/embedded/sqlite/counters.h"
 
-/* What the rows say, in the shape of the counters table. */
+/* A recount of the rows, in the columns of the counters table. */
 #define ROWS_SAY                                                                                   \
     "SELECT dlq, 'category' AS kind, ifnull(category, '') AS category, '' AS reason,"              \
     " count(*) AS count FROM messages WHERE dlq IS NOT NULL"                                       \
@@ -11,7 +11,8 @@
     " WHERE dlq IS NOT NULL AND state IN ('replaying', 'resolved', 'discarded') GROUP BY 1, 2"
 #define KINDS_OF_ROWS "('category', 'reason', 'replaying', 'resolved', 'discarded')"
 
-/* Depths by age, as one number a DLQ. total() does not overflow as sum() does on damaged counts. */
+/* The depth by age, as one number per DLQ. Unlike sum(), total() does not overflow on damaged
+ * counts. */
 #define AGES_SAY                                                                                   \
     "SELECT dlq, 'age' AS kind, '' AS category, '' AS reason, total(count) AS count FROM ages"     \
     " GROUP BY 1"
@@ -19,8 +20,9 @@
     "SELECT dlq, 'age', '', '', count(*) FROM messages WHERE dlq IS NOT NULL"                      \
     " AND state IN ('pending_review', 'replaying') GROUP BY 1"
 
-/* Bytes of packs that rows refer to, a record's head and mark with them. A length that no pack can
- * hold (pack.h: PACK_OFFSET_MAX) is cut, so that sums of damaged rows do not overflow. */
+/* Bytes of packs that rows refer to, including head and mark of each record. A length beyond the
+ * maximum of a pack (pack.h: PACK_OFFSET_MAX) is clipped, so that sums of damaged rows do not
+ * overflow. */
 #define ENVELOPE_RECORD "max(0, min(envelope_len, 4294967296)) + 17"
 #define BODY_RECORD     "max(0, min(body_len, 4294967296)) + 17"
 #define PACKS_SAY                                                                                  \
@@ -31,7 +33,7 @@
     " UNION ALL SELECT body_at >> 32, 'pack', '', '', sum(" BODY_RECORD ") FROM messages"          \
     " WHERE body_at <> 0 GROUP BY 1"
 
-/* Groups, with the fingerprint where the others have a category. */
+/* A recount of the groups, with the fingerprint in the column `category`. */
 #define GROUPS_SAY                                                                                 \
     "SELECT dlq, 'group' AS kind, fingerprint AS category, '' AS reason, count FROM groups"
 #define ROWS_SAY_OF_GROUPS                                                                         \

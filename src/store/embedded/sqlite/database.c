@@ -14,7 +14,7 @@ static const char *const sql_texts[SQL_COUNT] = {
 #undef DATABASE_TEXT
 };
 
-/* FULL: what the fold commits must be on disk before the journal behind it is used again. */
+/* FULL: a fold must be on disk before the folded part of the journal is recycled. */
 static const char pragmas[] = "PRAGMA page_size = 8192;"
                               "PRAGMA journal_mode = WAL;"
                               "PRAGMA synchronous = FULL;"
@@ -51,10 +51,9 @@ enum status database_run(sqlite3 *db, const char *sql, struct err *err) {
     return STATUS_OK;
 }
 
-/* SQLite's count of its memory is one lock that every allocation of every connection takes. */
+/* SQLite's memory statistics need one lock for all allocations of all connections. */
 static void forgo_statistics(void) {
-    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS,
-                         0); /* refused, harmlessly, once SQLite is in use */
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* fails without harm once SQLite is in use */
 }
 
 static enum status set_up(sqlite3 *db, const struct database_options *options, struct err *err) {
@@ -174,7 +173,7 @@ void database_bind_text(sqlite3_stmt *stmt, int place, struct bytes text) {
 }
 
 struct bytes database_text(sqlite3_stmt *stmt, int column) {
-    const char *text = sqlite3_column_blob(stmt, column); /* as it is stored: text is UTF-8 */
+    const char *text = sqlite3_column_blob(stmt, column); /* the bytes as stored: text is UTF-8 */
     if (!text)
         return sqlite3_column_type(stmt, column) == SQLITE_NULL ? BYTES_NONE : BYTES("");
     return (struct bytes){text, (size_t)sqlite3_column_bytes(stmt, column)};

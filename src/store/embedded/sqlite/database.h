@@ -55,7 +55,7 @@ enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
     X(META_SET, "INSERT OR REPLACE INTO meta VALUES (?1, ?2)")                                     \
     X(QUEUES, "SELECT number, name, facts FROM queues")                                            \
     X(QUEUE_SET, "INSERT OR REPLACE INTO queues VALUES (?1, ?2, ?3)")                              \
-    /* a name is one queue's alone */                                                              \
+    /* two queues never have the same name */                                                      \
     X(QUEUE_NAME, "INSERT INTO queues SELECT ?1, ?2, NULL"                                         \
                   " WHERE NOT EXISTS (SELECT 1 FROM queues WHERE name = ?2)"                       \
                   " ON CONFLICT DO UPDATE SET name = ?2")                                          \
@@ -67,7 +67,7 @@ enum { DATABASE_ROW_VALUES = 29, DATABASE_ROWS = 16 };
     X(AGES, "SELECT dlq, start_ms, end_ms, oldest_ms, count FROM ages ORDER BY dlq, start_ms")     \
     X(AGE_SET, "INSERT OR REPLACE INTO ages VALUES (?1, ?2, ?3, ?4, ?5)")                          \
     X(AGES_DELETE, "DELETE FROM ages WHERE dlq = ?1")                                              \
-    /* left alone, the planner walks all letters to save a sort */                                 \
+    /* otherwise the planner scans all letters to avoid a sort */                                  \
     X(WAITING, "SELECT " DATABASE_FACTS " FROM messages INDEXED BY messages_waiting"               \
                " WHERE " DATABASE_WAITS " ORDER BY seq")                                           \
     X(WAITING_COUNTS, "SELECT queue, state, sum(due_ms = 0), sum(due_ms <> 0) FROM messages"       \

@@ -11,8 +11,8 @@ enum { ERROR_TEXT_MAX = 4096 };
 struct error_text {
     struct map_node by_text, by_id;
     int64_t id;
-    int64_t change;    /* of its rows, in this transaction */
-    struct bytes text; /* owned; ptr NULL: only the number is known */
+    int64_t change;    /* of its reference count, in this transaction */
+    struct bytes text; /* owned; ptr NULL: only the id is known */
 };
 
 static uint64_t id_hash(int64_t id) {

@@ -9,7 +9,7 @@
 
 enum { MATCH, ERROR_ID, ARGUMENTS, WORD_BITS = 64, WORDS_FIRST = 1024 };
 
-/* Bit n: the text of number n matches. */
+/* Bit n: the text with id n matches. */
 struct text_match {
     uint64_t *words;
     size_t count;
@@ -39,7 +39,7 @@ static bool has(const struct text_match *found, uint64_t id) {
            (found->words[id / WORD_BITS] >> id % WORD_BITS & 1) != 0;
 }
 
-/* NULL: SQLite has said why. */
+/* NULL: SQLite has set the error. */
 static struct text_match *search(sqlite3 *db, sqlite3_value *match) {
     sqlite3_stmt *stmt = NULL;
     if (sqlite3_prepare_v2(db, "SELECT rowid FROM errors_text WHERE errors_text MATCH ?1", -1,
@@ -57,7 +57,7 @@ static struct text_match *search(sqlite3 *db, sqlite3_value *match) {
     return NULL;
 }
 
-/* What the statement found before; NULL: SQLite has said why. */
+/* The result of an earlier call in the same statement; NULL: SQLite has set the error. */
 static const struct text_match *found_of(sqlite3_context *context, sqlite3_value *match) {
     struct text_match *found = sqlite3_get_auxdata(context, MATCH);
     if (found)
@@ -66,7 +66,7 @@ static const struct text_match *found_of(sqlite3_context *context, sqlite3_value
     if (!found)
         return NULL;
     sqlite3_set_auxdata(context, MATCH, found, found_free);
-    return sqlite3_get_auxdata(context, MATCH); /* SQLite may have refused to keep it */
+    return sqlite3_get_auxdata(context, MATCH); /* SQLite may have discarded it */
 }
 
 static void has_words(sqlite3_context *context, int count, sqlite3_value **values) {

@@ -24,12 +24,12 @@ static int64_t put_text(enum trait trait, struct bytes text) {
     return put(trait, crc32c(0, text.ptr, text.len));
 }
 
-/* What attempts beyond the highest number count as. */
+/* The value for attempts beyond the highest number. */
 static int64_t put_attempts(uint64_t attempts) {
     return put(TRAIT_ATTEMPTS, attempts < most(TRAIT_ATTEMPTS) ? attempts : most(TRAIT_ATTEMPTS));
 }
 
-/* Of a letter or of its row. */
+/* The properties of a letter or of its row. */
 struct known {
     bool escalated;
     uint32_t queue;
@@ -64,7 +64,7 @@ int64_t filter_signature_escalated(void) {
     return put(TRAIT_ESCALATED, 1);
 }
 
-/* ---- asking ---- */
+/* ---- conditions ---- */
 
 static void want(struct filter_signature_wanted *wanted, enum trait trait, bool is_asked,
                  int64_t value) {

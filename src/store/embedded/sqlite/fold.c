@@ -14,13 +14,16 @@
 
 enum {
     ROOM_WAIT_MS = 60 * 1000,
-    PACE_MS = 50,                /* between two looks at how fast commits come */
-    BURST_BYTES_A_MS = 32 << 10, /* of the journal: a burst */
+    PACE_MS = 50, /* interval of the measurement of the commit rate */
+    /* Bytes appended to the journal per millisecond that count as a burst. */
+    BURST_BYTES_A_MS = 32 << 10,
     REST_MAX_US = 50 * 1000,
-    TRIM_ENTRIES = 128 << 10, /* that left memory: about as many MiB are to be given back */
+    /* Settled entries after which unused memory is returned to the system; they use about 1 KiB
+     * each. */
+    TRIM_ENTRIES = 128 << 10,
 };
 
-/* A transaction of the file, with what it puts into the packs. */
+/* One transaction of the SQLite file, including the records that it puts into the packs. */
 static enum status transact(struct sqlite_store *self,
                             enum status (*write)(struct sqlite_store *self, const void *what,
                                                  struct err *err),
@@ -65,16 +68,17 @@ static void recycle(struct sqlite_store *self, uint64_t position) {
         log_warn("what is folded could not be dropped from the journal: %s", err.text);
 }
 
-/* ---- the line ---- */
+/* ---- the queue of snapshots ---- */
 
-/* With the mutex. */
+/* Called with the mutex. */
 static void seal(struct sqlite_store *self) {
     struct snapshot *snapshot = snapshot_seal(self);
     *self->sealed_last = snapshot;
     self->sealed_last = &snapshot->next;
 }
 
-/* With the mutex: the first in line, made when there is none and something is to be folded. */
+/* Called with the mutex: the first snapshot in the queue. If it is empty and there are changes,
+ * they are sealed first. */
 static struct snapshot *next_snapshot(struct sqlite_store *self) {
     if (!self->sealed_first) {
         self->fold_wanted = false;
@@ -87,7 +91,7 @@ static struct snapshot *next_snapshot(struct sqlite_store *self) {
     return self->sealed_first;
 }
 
-/* With the mutex: it is written. True when another stands behind it. */
+/* Called with the mutex, after the snapshot was written. True if another one is queued. */
 static bool leave_line(struct sqlite_store *self, struct snapshot *snapshot) {
     self->sealed_first = snapshot->next;
     if (!self->sealed_first)
@@ -102,12 +106,14 @@ static void tell_ended(struct sqlite_store *self) {
     pthread_mutex_unlock(&self->front.mutex);
 }
 
-/* What was written leaves memory and the journal, and in time SQLite's log. */
+/* Drops the written entries from memory, recycles the journal, and runs a checkpoint if one is due.
+ */
 static void settle(void *arg) {
     struct sqlite_store *self = arg;
     struct snapshot *snapshot = self->unsettled;
     snapshot_settle_entries(snapshot, self);
-    recycle(self, snapshot->position); /* only now does nobody read that part any more */
+    /* Until now, bytes of these entries could be read from the journal. */
+    recycle(self, snapshot->position);
     pthread_mutex_lock(&self->front.mutex);
     snapshot_settle(snapshot, self);
     pthread_mutex_unlock(&self->front.mutex);
@@ -117,7 +123,7 @@ static void settle(void *arg) {
     wal_checkpoint(self->wal);
 }
 
-/* One fold is settled while the next is written, and always before that is. */
+/* A fold is settled while the next one is written, and always before that one is settled. */
 static void finish(struct sqlite_store *self, struct snapshot *snapshot) {
     pthread_mutex_lock(&self->front.mutex);
     bool more = leave_line(self, snapshot);
@@ -137,7 +143,7 @@ static void note_failure(struct sqlite_store *self, struct snapshot *snapshot) {
     tell_ended(self);
 }
 
-/* On a full disk folded segments are not kept for later. */
+/* On a full disk folded segments are not kept for reuse. */
 static void shrink(struct sqlite_store *self) {
     if (self->journal->vtable->shrink)
         self->journal->vtable->shrink(self->journal);
@@ -201,7 +207,7 @@ void fold_abandon(struct sqlite_store *self) {
     self->sealed_first = NULL;
 }
 
-/* ---- when ---- */
+/* ---- timing ---- */
 
 static size_t most_changes(const struct sqlite_store *self) {
     size_t most = self->options.fold_changes ? self->options.fold_changes : FOLD_CHANGES;
@@ -237,7 +243,7 @@ void fold_note_commit(struct sqlite_store *self, struct mono now) {
     }
 }
 
-/* Commits fill the disk, and nobody needs the fold yet. */
+/* True if commits come at a high rate, and no caller waits for the fold. */
 static bool is_burst(struct sqlite_store *self) {
     pthread_mutex_lock(&self->front.mutex);
     struct mono now = clock_now(self->options.clock).mono;
@@ -277,13 +283,13 @@ static struct timespec deadline_after(int64_t ms) {
     return at;
 }
 
-/* With the mutex: until a fold is wanted or due, or the store stops. */
+/* Called with the mutex: waits until a fold is wanted or due, or the store stops. */
 static void wait_for_work(struct sqlite_store *self) {
     while (!self->fold_stopping && !self->fold_wanted && !self->sealed_first) {
         int64_t left = self->fold_due.ms - clock_now(self->options.clock).mono.ms;
         if (left <= 0)
             return;
-        if (self->disk_full) { /* somebody may make room on the disk */
+        if (self->disk_full) { /* disk space may become available */
             struct timespec soon = deadline_after(left < FOLD_RETRY_MS ? left : FOLD_RETRY_MS);
             pthread_cond_timedwait(&self->fold_asked, &self->front.mutex, &soon);
             return;
@@ -297,7 +303,7 @@ static void wait_for_work(struct sqlite_store *self) {
     }
 }
 
-/* It is tried every second; a disk may stay full for a day. */
+/* Rate-limited: a fold is retried every second, and a disk may stay full for a day. */
 static void tell_trouble(struct sqlite_store *self, const struct err *err) {
     if (log_throttle_is_due(&self->fold_trouble, clock_now(self->options.clock).mono))
         log_warn("the fold failed and is tried again until it works: %s", err->text);
@@ -334,7 +340,7 @@ static bool is_disk_full(struct sqlite_store *self) {
     return full;
 }
 
-/* Nothing waits: a failure here costs speed or room, and is met again. */
+/* No work is pending: a failure here costs only speed or space, and the work is retried later. */
 static void use_idle_time(struct sqlite_store *self) {
     struct err err;
     reserve_take_back(self);
@@ -366,10 +372,10 @@ void *fold_run(void *arg) {
     return NULL;
 }
 
-/* ---- waiting for it ---- */
+/* ---- waiting for a fold ---- */
 
-/* With the mutex, and with threads: until the file is at `position`, or longer only if a fold fails
- * meanwhile and `patient` is not set. */
+/* Called with the mutex, with threads running: waits until the file is at `position`. Stops early
+ * if a fold fails meanwhile and `patient` is not set. */
 static void wait_for(struct sqlite_store *self, uint64_t position, int64_t ms, bool patient) {
     struct timespec until = deadline_after(ms);
     uint64_t failures = self->fold_failures;

@@ -13,7 +13,7 @@
 
 enum { LIST_TRIES = 8, ENVELOPE_MAX = 64 << 20, GROWTH_BYTES = 128, SUM_ARENA_CHUNK = 4096 };
 
-/* ---- what is taken just now ---- */
+/* ---- taken messages ---- */
 
 static void put_seqs(const struct list *entries, struct buf *text) {
     LIST_EACH(node, entries) {
@@ -22,7 +22,7 @@ static void put_seqs(const struct list *entries, struct buf *text) {
     }
 }
 
-/* As a JSON array of numbers, which SQL can read. With the mutex. */
+/* Returns a JSON array of numbers, which SQL can read. Called with the mutex. */
 static struct bytes taken_seqs(struct sqlite_store *self, struct arena *arena) {
     size_t count = 0;
     for (size_t i = 0; i < self->front.tables.queue_count; i++)
@@ -42,13 +42,13 @@ static struct bytes taken_seqs(struct sqlite_store *self, struct arena *arena) {
 
 /* ---- rows ---- */
 
-/* What is known of a row besides its envelope. */
+/* Facts about a row in addition to its envelope. */
 struct knowledge {
     bool taken;
     struct bytes mark, blocked_by; /* ptr NULL: none */
 };
 
-/* Into the arena. An envelope seldom grows by more than what is put on top of it. */
+/* Encodes into the arena. An envelope seldom grows by more than the values that are added to it. */
 static struct bytes put_envelope(const struct envelope *envelope, size_t guess,
                                  struct arena *arena) {
     struct buf text;
@@ -63,7 +63,8 @@ static struct bytes put_envelope(const struct envelope *envelope, size_t guess,
     return copy;
 }
 
-/* The envelope as it is now: taken, marked since it was written, behind a closed key. */
+/* The current envelope: with its state if taken, with its mark, and with the letter that blocks it.
+ */
 static struct bytes as_shown(struct bytes stored, const struct knowledge *known,
                              struct mark_memo *memo, struct arena *arena) {
     struct envelope envelope;
@@ -88,7 +89,7 @@ struct row_listing {
     struct arena *arena;
     struct letters_page *page;
     struct knowledge *known;   /* of each row */
-    struct packs_wish *wishes; /* the same */
+    struct packs_wish *wishes; /* for each row */
 };
 
 static void add_row(struct row_listing *listing, sqlite3_stmt *stmt) {
@@ -104,12 +105,12 @@ static void add_row(struct row_listing *listing, sqlite3_stmt *stmt) {
                                           (uint64_t)sqlite3_column_int64(stmt, LIST_LEN)},
                                 .owner = {row->seq, PACK_ENVELOPE},
                                 .bytes = &row->envelope};
-    if (wish->place.at == 0) /* from before there were packs */
+    if (wish->place.at == 0) /* stored before packs were introduced */
         row->envelope = arena_dup(listing->arena, database_text(stmt, LIST_ENVELOPE));
     page->count++;
 }
 
-/* One row more than the limit is asked for: it tells whether there is a next page. */
+/* Reads one row more than the limit, to find out whether there is a next page. */
 static enum status read_rows(struct row_listing *listing, struct database *database,
                              sqlite3_stmt *stmt, struct err *err) {
     struct letters_page *page = listing->page;
@@ -131,7 +132,7 @@ static enum status read_rows(struct row_listing *listing, struct database *datab
     return status;
 }
 
-/* The id of a row whose envelope is damaged. */
+/* Reads the id of a row whose envelope is damaged. */
 static enum status read_id(struct row_listing *listing, struct database *database,
                            struct letters_row *row, struct err *err) {
     sqlite3_stmt *stmt = NULL;
@@ -147,7 +148,7 @@ static enum status read_id(struct row_listing *listing, struct database *databas
     return status;
 }
 
-/* One damaged record must not hide the others: each is read by itself. */
+/* Reads each record alone, so that a damaged one does not hide the others. */
 static enum status read_each(struct row_listing *listing, struct database *database,
                              struct err *err) {
     for (size_t i = 0; i < listing->page->count; i++) {
@@ -175,7 +176,8 @@ static enum status run(struct row_listing *listing, struct database *database, s
     return status == STATUS_CORRUPT ? read_each(listing, database, err) : status;
 }
 
-/* A pack may go between our look at the rows and our look at the pack: then we look again. */
+/* A pack may be removed between the read of the rows and the read of the pack; then both are
+ * repeated. */
 static enum status run_again(struct row_listing *listing, struct database *database,
                              const struct list_sql *sql, struct err *err) {
     sqlite3_stmt *stmt = NULL;
@@ -190,7 +192,7 @@ static enum status run_again(struct row_listing *listing, struct database *datab
     return status;
 }
 
-/* Which key is closed is known in memory alone. */
+/* Closed keys are known in memory only. */
 static void show_rows(struct sqlite_store *self, struct row_listing *listing) {
     struct letters_page *page = listing->page;
     pthread_mutex_lock(&self->front.mutex);
@@ -218,13 +220,15 @@ static struct row_listing listing_new(struct sqlite_store *self, const struct le
     };
 }
 
-/* What is in depth is counted: by reason and by fingerprint. */
+/* True if the query selects letters in depth only, which are counted by reason and by fingerprint.
+ */
 static bool is_in_depth(const struct letters_query *query) {
     const uint32_t in_depth = 1u << STATE_PENDING_REVIEW | 1u << STATE_REPLAYING;
     return query->states != 0 && (query->states & ~in_depth) == 0;
 }
 
-/* So the reasons that begin as is asked for are known. False: there are none, and so no letter. */
+/* Sets the reasons that start with the query's prefix, from the counters. False: there are none,
+ * and so no letter matches. */
 static bool know_reasons(const struct tables *tables, const struct letters_query *query,
                          struct list_known *known) {
     if (query->reason_prefix.len == 0 || !is_in_depth(query))
@@ -255,7 +259,8 @@ static void see_group(struct map_node *node, void *arg) {
         known->last = group->last_seen;
 }
 
-/* And when letters of a fingerprint died: most of them within an incident. False: none ever did. */
+/* Sets the time range of a fingerprint from its group, because most letters of a group are of one
+ * incident. False: there is no such group. */
 static bool know_group(const struct tables *tables, const struct letters_query *query,
                        struct list_known *known) {
     if (!query->has_fingerprint || query->fingerprint == 0 || !is_in_depth(query))
@@ -265,7 +270,7 @@ static bool know_group(const struct tables *tables, const struct letters_query *
     return known->last.ms != 0;
 }
 
-/* False: memory knows that nothing matches. */
+/* False: it is known from memory that no letter matches. */
 static bool know(struct sqlite_store *self, const struct letters_query *query, struct arena *arena,
                  struct list_known *out) {
     const struct tables *tables = &self->front.tables;
@@ -287,7 +292,7 @@ static void narrow_to_group(const struct list_known *known, struct letters_query
         query->until.ms = known->last.ms + 1;
 }
 
-/* The same, by when letters died. */
+/* The same, with the time ranges of the filter signature. */
 static bool narrow(struct sqlite_store *self, const struct list_known *known,
                    struct letters_query *query) {
     struct filter_signature_wanted wanted = filter_signature_wanted(query, known->queue);
@@ -323,7 +328,7 @@ enum status list_rows_read(struct letters *letters, const struct letters_query *
     return status;
 }
 
-/* ---- counted ---- */
+/* ---- sums ---- */
 
 static enum status add_sum(struct sqlite_store *self, const struct list_sql *sql, enum state state,
                            struct letters_sum *out, struct err *err) {

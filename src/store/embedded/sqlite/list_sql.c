@@ -17,8 +17,8 @@ struct list_select {
     struct arena *arena;
     struct err *err;
     bool has_cursor;
-    struct list_page_key after; /* with a cursor */
-    struct bytes match; /* the words that are searched for, as FTS5 reads them; empty: none */
+    struct list_page_key after; /* if there is a cursor */
+    struct bytes match;         /* the search words in the syntax of FTS5; empty: none */
     bool by_death;
 };
 
@@ -27,7 +27,7 @@ static void add_value(struct list_select *building, struct list_value value) {
     building->sql->values[building->sql->value_count++] = value;
 }
 
-/* " AND <condition>", whose ? is the value. */
+/* Adds " AND <condition>", with the value bound to its ?. */
 static void where_text(struct list_select *building, const char *condition, struct bytes text) {
     buf_printf(&building->text, " AND %s", condition);
     add_value(building, (struct list_value){.text = text});
@@ -40,7 +40,7 @@ static void where_number(struct list_select *building, const char *condition, in
 
 /* ---- filters ---- */
 
-/* As decide_reason_matches; GLOB would need its letters escaped. */
+/* As decide_reason_matches; with GLOB special characters would have to be escaped. */
 static void filter_reason(struct list_select *building) {
     struct bytes prefix = building->query->reason_prefix;
     struct buf behind;
@@ -104,8 +104,8 @@ static void filter_reasons(struct list_select *building) {
     buf_char(&building->text, ')');
 }
 
-/* The index has these: where they are not met, no row is looked at. The conditions themselves
- * follow. */
+/* The index has the signatures: rows that do not match are not read. The exact conditions follow.
+ */
 static void filter_traits(struct list_select *building) {
     struct filter_signature_wanted wanted =
         filter_signature_wanted(building->query, building->known->queue);
@@ -121,8 +121,9 @@ static void filter_traits(struct list_select *building) {
     filter_reasons(building);
 }
 
-/* Along the index SQLite starts at one bound, and of two it may take the wrong one: then every page
- * begins with all that was on the pages before. So the bound that the other implies is left out. */
+/* SQLite starts at one bound of an index range, and may choose the wrong one of two: then every
+ * page would begin with a scan of all previous pages. So the bound that the other one implies is
+ * left out. */
 static bool is_past_time(const struct list_select *building) {
     const struct letters_query *query = building->query;
     return query->oldest_first ? query->since.ms > building->after.dead_ms
@@ -147,7 +148,7 @@ static void filter_times(struct list_select *building) {
         where_number(building, until, query->until.ms);
 }
 
-/* The file says queued and pending_retry of what is taken; people are told running and retrying. */
+/* The file has queued and pending_retry for taken messages; users see running and retrying. */
 static enum state seen_as(enum state stored) {
     static const enum state seen[STATE_COUNT] = {
         [STATE_QUEUED] = STATE_RUNNING,
@@ -173,7 +174,7 @@ static void put_states(struct list_select *building, uint32_t states, bool taken
     }
 }
 
-/* True when each run of the index is of a state that is shown as it is stored. */
+/* True if each index range is of a state that is shown as stored. */
 static bool is_as_stored(const struct list_select *building) {
     const uint32_t changing =
         1u << STATE_QUEUED | 1u << STATE_RUNNING | 1u << STATE_PENDING_RETRY | 1u << STATE_RETRYING;
@@ -190,7 +191,7 @@ static void filter_states(struct list_select *building) {
     put_states(building, states, false);
     buf_str(&building->text, "))");
     const uint32_t only_taken = 1u << STATE_RUNNING | 1u << STATE_RETRYING;
-    if ((states & ~only_taken) == 0) /* few: found by number */
+    if ((states & ~only_taken) == 0) /* few rows, found by seq */
         buf_str(&building->text, " AND " IS_TAKEN);
 }
 
@@ -245,13 +246,13 @@ static void put_order(struct list_select *building) {
 
 /* ---- letters ---- */
 
-/* Every DLQ that the file has a row of, each found by one step along the index. */
+/* Every DLQ with a row in the file, each found by one step along the index. */
 #define ALL_DLQS                                                                                   \
     "(WITH RECURSIVE held (dlq) AS (SELECT min(dlq) FROM messages WHERE dlq IS NOT NULL"           \
     " UNION ALL SELECT (SELECT min(dlq) FROM messages WHERE dlq > held.dlq) FROM held"             \
     " WHERE held.dlq IS NOT NULL) SELECT dlq FROM held WHERE dlq IS NOT NULL)"
 
-/* The stored states of which a message can be shown in one that is asked for: a bit each. */
+/* The stored states of messages that can be shown in one of the wanted states: a bit each. */
 static uint32_t stored_states(uint32_t asked) {
     uint32_t states = 0;
     for (int state = 0; state < STATE_COUNT; state++) {
@@ -276,8 +277,8 @@ static struct bytes states_json(struct list_select *building, uint32_t states) {
     return arena_dup(building->arena, buf_view(&text));
 }
 
-/* Of one DLQ and one state, in which they are shown too, and without words: a single run of the
- * index, already in order. */
+/* True for one DLQ and one state that is shown as stored, without search words: a single index
+ * range, already in order. */
 static bool is_one_run(const struct list_select *building, uint32_t states) {
     if (!building->by_death || building->query->dlq.len == 0 || building->match.len > 0)
         return false;
@@ -297,8 +298,8 @@ static void open_run(struct list_select *building, uint32_t states) {
     }
 }
 
-/* Every DLQ and state, each along its own run of the index. Words that no error has end it before
- * the first run: they would be looked for in every letter. */
+/* Every DLQ and state, each with its own index range. Search words that no error text has end the
+ * query before the first range; otherwise every letter would be checked. */
 static void open_all(struct list_select *building, uint32_t states) {
     bool one = building->query->dlq.len > 0;
     add_value(building, (struct list_value){.text = states_json(building, states)});
@@ -314,7 +315,7 @@ static void open_all(struct list_select *building, uint32_t states) {
                    building->match);
 }
 
-/* One page out of each, and of those the first: no list sorts more than it could show. */
+/* Selects one page from each range, and merges them: no list sorts more rows than that. */
 static void open_runs(struct list_select *building, uint32_t states) {
     open_all(building, states);
     buf_str(&building->text, " AND seq IN (SELECT seq FROM messages"
@@ -326,7 +327,7 @@ static void close_runs(struct list_select *building) {
     buf_char(&building->text, ')');
 }
 
-/* All that is asked of a letter but its state and its place in the list. */
+/* All conditions of the query except the state and the cursor. */
 static void filter_all(struct list_select *building) {
     filter_traits(building);
     filter_texts(building);
@@ -382,7 +383,8 @@ enum status list_sql_build_sum(struct list_sql *out, const struct letters_query 
     buf_init_fixed(&building.text, out->text, sizeof out->text);
     buf_printf(&building.text, "SELECT count(*), max(dead_ms), sum(traits & %lld = %lld)",
                (long long)adopted.mask, (long long)adopted.value);
-    add_value(&building, (struct list_value){.text = known->taken}); /* ?1, which is not asked */
+    /* ?1, which this statement does not use. */
+    add_value(&building, (struct list_value){.text = known->taken});
     enum status status = read_words(&building);
     open_all(&building, query->states);
     buf_str(&building.text, " AND messages.dlq = in_dlq AND messages.state = in_state");

@@ -5,7 +5,7 @@
 
 enum { LINE_SHOWN = 200 };
 
-/* Ends a statement in the middle where its row was refused. */
+/* Resets a statement whose row was refused. */
 static bool refuse(sqlite3_stmt *stmt, const struct bounds *bounds) {
     if (bounds->status != STATUS_OK)
         sqlite3_reset(stmt);
@@ -116,10 +116,10 @@ static enum status load_groups(struct sqlite_store *self, struct err *err) {
     return status;
 }
 
-/* ---- one against the other ---- */
+/* ---- consistency ---- */
 
 /* The same letters are counted by category, by reason and by age; those with a fingerprint also in
- * their group. Counters that contradict each other would be found to be below zero later. */
+ * their group. Counters that contradict each other would later fall below zero. */
 struct comparing {
     enum status status;
     struct err *err;
@@ -148,8 +148,8 @@ static enum status compare_counters(struct sqlite_store *self, struct err *err) 
     return comparing.status;
 }
 
-/* All pages of the small tables, the first ones of others. Those of the messages are many: SQLite
- * looks at each when it is read, and `impound doctor` at all. */
+/* Checks all pages of the small tables, and the first pages of the others. The pages of the
+ * messages are too many: SQLite checks each when it is read, and `impound doctor` checks all. */
 static enum status check_pages(struct sqlite_store *self, enum database_sql which,
                                const char *table, struct err *err) {
     enum status status = STATUS_OK, found = STATUS_OK;

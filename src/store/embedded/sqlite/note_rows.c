@@ -2,9 +2,10 @@
 
 #include "base/steady.h"
 
-enum { SWEEP_MIN = 1024 }; /* deleted at a time, at least: a fold stays short */
+/* Minimum number of notes deleted at a time; it is small, so that a fold stays short. */
+enum { SWEEP_MIN = 1024 };
 
-/* ---- one ---- */
+/* ---- one note ---- */
 
 static enum status add_rows(struct database *database, uint32_t queue, const char *space,
                             struct bytes name, struct wall now, struct arena *arena,
@@ -24,7 +25,7 @@ static enum status add_rows(struct database *database, uint32_t queue, const cha
     return status;
 }
 
-/* What leaves memory between the two looks is in the file by then. */
+/* A note that leaves memory between the two lookups is in the file by then. */
 enum status note_rows_get(struct letters *letters, uint32_t queue, const char *space,
                           struct bytes name, struct wall now, struct arena *arena,
                           struct bytes *value, struct err *err) {
@@ -39,11 +40,11 @@ enum status note_rows_get(struct letters *letters, uint32_t queue, const char *s
     return status == STATUS_OK ? notes_answer(&found, name, value, err) : status;
 }
 
-/* ---- many ---- */
+/* ---- many notes ---- */
 
 struct merging {
     const struct notes_range *range;
-    const struct notes_row *rows; /* of memory */
+    const struct notes_row *rows; /* in memory */
     size_t row_count, next;
     struct letters_note *out;
     size_t count, limit;
@@ -54,8 +55,8 @@ static void put_row(struct merging *merging, const struct notes_row *row) {
         merging->out[merging->count++] = (struct letters_note){row->name, row->value};
 }
 
-/* Those of memory that come before the file's row, or all that are left (NULL). True when memory
- * speaks for that very row. */
+/* Adds the notes in memory that come before the file's row, or all remaining ones (NULL). True if
+ * memory has the note of that row, which takes precedence. */
 static bool put_memory(struct merging *merging, const struct notes_row *row) {
     while (merging->next < merging->row_count) {
         const struct notes_row *mine = &merging->rows[merging->next];
@@ -70,7 +71,7 @@ static bool put_memory(struct merging *merging, const struct notes_row *row) {
     return false;
 }
 
-/* To SQLite any blob is greater than any text. */
+/* In SQLite any blob is greater than any text. */
 static void bind_range(sqlite3_stmt *stmt, const struct notes_range *range) {
     database_bind_text(stmt, 1, bytes_of(range->space));
     database_bind_text(stmt, 2, range->from);
@@ -135,8 +136,9 @@ enum status note_rows_set(struct database *database, uint32_t queue, const struc
     return database_step(database, stmt, err);
 }
 
-/* Now and then, a bounded number at a time, and in every fold while more is left: of what expires
- * twice as many as the fold wrote, or they would pile up. */
+/* Runs at intervals, with a bounded number of deletions, and in every fold while more expired notes
+ * are left. It deletes up to twice as many as the fold wrote, so that expired notes do not
+ * accumulate. */
 enum status note_rows_sweep(struct sqlite_store *self, size_t written, struct err *err) {
     struct instant now = clock_now(self->options.clock);
     if (now.mono.ms < self->sweep_due.ms)

@@ -10,24 +10,24 @@
 #include "store/embedded/sqlite/snapshot_read.h"
 
 enum {
-    RING = 32,            /* batches at most between the two */
-    RING_LOW = RING / 2,  /* who waits is woken when it is worth it: the drafter at this many */
-    RING_HIGH = RING / 4, /* and the fold at this many */
-    ENTRIES_MIN = 1024,   /* fewer are not worth a thread's waking */
+    RING = 32,            /* maximum number of batches between the two threads */
+    RING_LOW = RING / 2,  /* number of batches at which the waiting row builder is woken */
+    RING_HIGH = RING / 4, /* number of batches at which the waiting fold is woken */
+    ENTRIES_MIN = 1024,   /* for fewer entries, waking a thread costs more than it saves */
     GIVE_WAY_BATCHES = 4,
 };
 
-/* One fold's rows. The drafter's mutex guards the counts and flags. */
+/* The rows of one fold. The row builder's mutex guards the counts and flags. */
 struct drafting {
-    struct drafter *drafter; /* NULL: the fold drafts by itself */
+    struct drafter *drafter; /* NULL: the fold thread builds the rows itself */
     struct sqlite_store *self;
     const struct snapshot *snapshot;
     struct error_texts *texts;
     size_t *left, *left_count;
     struct rows_batch *ring[RING];
-    size_t drafted, written; /* batches */
-    bool ended;              /* nothing more is drafted */
-    bool stopped;            /* writing failed: nothing more is wanted */
+    size_t drafted, written; /* number of batches */
+    bool ended;              /* no more batches are built */
+    bool stopped;            /* writing failed: no more batches are needed */
     enum status draft_status, write_status;
     struct err draft_err, *err;
 };
@@ -54,7 +54,7 @@ static void write_batch(struct drafting *drafting) {
         fold_give_way(drafting->self);
 }
 
-/* With the mutex. */
+/* Called with the mutex. */
 static bool is_batch_waiting(struct drafting *drafting) {
     struct drafter *drafter = drafting->drafter;
     if (drafting->drafted == drafting->written) {
@@ -79,9 +79,9 @@ static void write_drafted(struct drafting *drafting) {
     pthread_mutex_unlock(&drafter->mutex);
 }
 
-/* ---- drafting, by the drafter or by the fold itself ---- */
+/* ---- drafting, by the row builder or by the fold thread ---- */
 
-/* The batch in hand is ready. False: no more is wanted. */
+/* The current batch is ready. False: no more batches are needed. */
 static bool hand_over(struct drafting *drafting) {
     struct drafter *drafter = drafting->drafter;
     if (!drafter) {
@@ -107,7 +107,7 @@ static bool is_for_drafts(const struct snapshot *snapshot, size_t place) {
     return entry->fresh && !snapshot->tried && entry->envelope_place != PLACE_FILE;
 }
 
-/* False: no more is wanted, or it cannot be read. */
+/* False: no more batches are needed, or the entry cannot be read. */
 static bool draft_entry(struct drafting *drafting, struct snapshot_reader *reader, size_t place) {
     struct rows_batch *batch = drafting->ring[drafting->drafted % RING];
     struct row row;
@@ -136,9 +136,9 @@ static void draft_all(struct drafting *drafting) {
     snapshot_read_end(&reader);
 }
 
-/* ---- what is deferred ---- */
+/* ---- the deferred job ---- */
 
-/* With the mutex, which is let go meanwhile. */
+/* Called with the mutex, which is released meanwhile. */
 static void do_job(struct drafter *drafter) {
     void (*job)(void *arg) = drafter->job;
     if (!job)

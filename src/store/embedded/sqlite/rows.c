@@ -9,14 +9,14 @@
 #include "store/embedded/pages/packs.h"
 #include "store/embedded/sqlite/time_bounds.h"
 
-enum { SCRATCH_BYTES = 4096, DELETED_SEQ = 5 /* behind DATABASE_PLACES */ };
+enum { SCRATCH_BYTES = 4096, DELETED_SEQ = 5 /* the column after DATABASE_PLACES */ };
 
-/* ---- what a row refers to ---- */
+/* ---- references of a row ---- */
 
 struct places {
     int64_t error_id;
     struct pack_place envelope,
-        body; /* nowhere: in the SQLite file, since before there were packs */
+        body; /* 0: in the SQLite file, stored before packs were introduced */
 };
 
 static struct pack_place place_of(sqlite3_stmt *stmt, int column) {
@@ -24,14 +24,14 @@ static struct pack_place place_of(sqlite3_stmt *stmt, int column) {
                                (uint64_t)sqlite3_column_int64(stmt, column + 1)};
 }
 
-/* Of a statement that stands on a row and gives DATABASE_PLACES first. */
+/* Of the current row of a statement that selects DATABASE_PLACES first. */
 static struct places places_of(sqlite3_stmt *stmt) {
     return (struct places){.error_id = sqlite3_column_int64(stmt, 0),
                            .envelope = place_of(stmt, 1),
                            .body = place_of(stmt, 3)};
 }
 
-/* All nowhere when there is no such row. */
+/* All are none if there is no such row. */
 static enum status read_places(struct database *database, uint64_t seq, struct places *out,
                                struct err *err) {
     sqlite3_stmt *stmt = database_statement(database, SQL_ROW_PLACES);
@@ -55,7 +55,7 @@ static struct bytes or_null(struct bytes text) {
     return text.len > 0 ? text : BYTES_NONE;
 }
 
-/* `first` is the place of the row's first value. */
+/* `first` is the index of the row's first value. */
 static void bind_envelope(sqlite3_stmt *stmt, int first, const struct envelope *envelope,
                           const char fingerprint[DATABASE_FINGERPRINT_SIZE]) {
     bool letter = envelope->letter_id.len > 0;
@@ -94,7 +94,7 @@ static void bind_places(sqlite3_stmt *stmt, int first, const struct places *plac
         sqlite3_bind_int64(stmt, first + 21 + i, (sqlite3_int64)numbers[i]);
 }
 
-/* A row on its way into the file: what its values are bound to. */
+/* The values of a row that is being written. */
 struct row_draft {
     uint64_t seq;
     uint32_t queue;
@@ -109,7 +109,7 @@ static bool is_letter(const struct row_draft *draft) {
     return draft->envelope.dlq.len > 0;
 }
 
-/* Its envelope is read. What it refers to is not known yet. */
+/* The envelope was decoded. The places of its bytes are not known yet. */
 static void begin_draft(struct row_draft *draft, const struct row *row) {
     draft->seq = row->seq;
     draft->queue = row->queue;
@@ -120,7 +120,7 @@ static void begin_draft(struct row_draft *draft, const struct row *row) {
         database_fingerprint(draft->envelope.fingerprint, draft->fingerprint);
 }
 
-/* All of its values: the statement may still have those of another. */
+/* Binds all values, because the statement may still have those of another row. */
 static void bind_draft(sqlite3_stmt *stmt, int first, const struct row_draft *draft) {
     sqlite3_bind_int64(stmt, first, (sqlite3_int64)draft->seq);
     sqlite3_bind_int64(stmt, first + 1, draft->queue);
@@ -149,7 +149,7 @@ static enum status write_draft(struct database *database, enum database_sql whic
     return database_step(database, stmt, err);
 }
 
-/* The row's new bytes go into the packs, what they replace is not referred to any more. */
+/* Puts the row's new bytes into the packs, and drops the bytes that they replace. */
 static enum status move_bytes(struct database *database, const struct row *row,
                               struct places *places, struct err *err) {
     struct packs *packs = database->packs;
@@ -163,7 +163,7 @@ static enum status move_bytes(struct database *database, const struct row *row,
     return old ? delete_old_body(database, row->seq, err) : STATUS_OK;
 }
 
-/* What its row referred to before, and its error text. */
+/* Reads the places that the row referred to before, and updates the references to error texts. */
 static enum status refer(struct database *database, struct error_texts *texts,
                          const struct row *row, struct row_draft *draft, struct err *err) {
     enum status status = STATUS_OK;
@@ -177,7 +177,7 @@ static enum status refer(struct database *database, struct error_texts *texts,
     return status;
 }
 
-/* Everything but the row itself. */
+/* Writes everything except the row itself. */
 static enum status write_around(struct database *database, struct error_texts *texts,
                                 const struct row *row, struct row_draft *draft, struct err *err) {
     enum status status = refer(database, texts, row, draft, err);
@@ -223,7 +223,7 @@ enum status rows_adopt(struct database *database, struct error_texts *texts, con
 
 /* ---- many at once ---- */
 
-/* Starting a statement, with its table and its indexes, costs as much as a row. */
+/* Starting a statement, with its table and its indexes, costs as much as writing a row. */
 struct rows_batch {
     size_t count;
     struct row_draft drafts[DATABASE_ROWS];
@@ -286,7 +286,7 @@ enum status rows_batch_write(struct rows_batch *batch, struct database *database
     return status;
 }
 
-/* An escalation is the one trait that a mark gives. */
+/* An escalation is the only part of the signature that a mark can change. */
 static enum status spread_mark(struct database *database, uint64_t seq, struct err *err) {
     sqlite3_stmt *stmt = database_statement(database, SQL_ROW_TRAITS);
     enum status status = STATUS_OK;
@@ -324,7 +324,7 @@ static enum status let_go(struct database *database, struct error_texts *texts, 
     return places->body.at == 0 ? delete_old_body(database, seq, err) : STATUS_OK;
 }
 
-/* At most DATABASE_ROWS; what is not bound is no row's number. */
+/* At most DATABASE_ROWS; unbound parameters match no row. */
 static enum status delete_some(struct database *database, struct error_texts *texts,
                                const uint64_t *seqs, size_t count, struct err *err) {
     sqlite3_stmt *stmt = database_statement(database, SQL_ROWS_DELETE);

@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-enum { READ_TRIES = 8 }; /* a pack may go between our look at the row and our look at the pack */
+/* A pack may be removed between the read of the row and the read of the pack. */
+enum { READ_TRIES = 8 };
 
 /* ---- whole messages ---- */
 
@@ -24,7 +25,7 @@ static struct bytes or_empty(struct bytes text) {
     return text.ptr ? text : BYTES("");
 }
 
-/* From its pack, or from the column where it stood before there were packs. */
+/* Reads from the pack, or from the column that was used before packs were introduced. */
 static enum status read_bytes(struct database *database, sqlite3_stmt *stmt, int place, int column,
                               struct pack_owner owner, struct arena *arena, struct bytes *out,
                               struct err *err) {
@@ -161,7 +162,7 @@ static void from_columns(struct bounds *row, struct arena *arena, struct envelop
     (void)bounds_name(row, FACT_ID);
 }
 
-/* A row from before there were packs. */
+/* For a row that was stored before packs were introduced. */
 static enum status from_envelope(sqlite3_stmt *stmt, struct arena *arena, struct bytes mark,
                                  struct envelope *out, struct err *err) {
     enum status status = envelope_restore_facts(copy(stmt, FACT_ENVELOPE, arena), arena, out, err);

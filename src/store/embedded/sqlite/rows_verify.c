@@ -11,8 +11,8 @@
 
 enum { ROWS_AT_ONCE = 512, PLACES_A_ROW = 2, ARENA_CHUNK = 1 << 20 };
 
-/* Behind DATABASE_FACTS. As rows come in the order in which they were folded, many at once are few
- * reads. */
+/* KNOWN_COLUMN and the others come after DATABASE_FACTS. Rows are in the order in which they were
+ * folded, so many of them can be read with few reads of the packs. */
 #define SELECT_ROWS                                                                                \
     "SELECT " DATABASE_FACTS ", envelope_at, envelope_len, body_at, body_len,"                     \
     " EXISTS (SELECT 1 FROM bodies WHERE bodies.seq = messages.seq),"                              \
@@ -70,7 +70,7 @@ static enum status read_rows(struct row_check *checking, size_t first, size_t co
     return packs_read_all(checking->packs, wishes, count * PLACES_A_ROW, &checking->arena, err);
 }
 
-/* Columns that are written with the envelope and after that only with a mark. */
+/* Compares columns that are written with the envelope and later changed only by a mark. */
 static const char *difference(const struct envelope *row, const struct envelope *said) {
     const struct {
         struct bytes row, said;
@@ -123,7 +123,7 @@ static void compare(struct row_check *checking, struct checked *row) {
 
 /* ---- all ---- */
 
-/* One by one only where something is wrong. */
+/* Rows are checked one by one only if there is damage. */
 static void check_rows(struct row_check *checking) {
     struct err err;
     bool all = checking->count > 0 && read_rows(checking, 0, checking->count, &err) == STATUS_OK;

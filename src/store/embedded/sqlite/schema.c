@@ -5,10 +5,10 @@
 #include "store/embedded/sqlite/database.h"
 #include "store/embedded/sqlite/filter_signature.h"
 
-/* "impd": tells file(1) and us whose file it is. */
+/* "impd": identifies the file to file(1) and to impound. */
 enum { APPLICATION_ID = 0x696d7064 };
 
-/* Each step brings the file from the version of its place to the next. */
+/* The step at index n migrates the file from version n to version n + 1. */
 static const char *const steps[SCHEMA_VERSION] = {
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE queues (number INTEGER PRIMARY KEY, name TEXT NOT NULL, facts TEXT);"
@@ -57,7 +57,7 @@ static const char *const steps[SCHEMA_VERSION] = {
     " space TEXT NOT NULL, name TEXT NOT NULL, queue INTEGER NOT NULL, value TEXT NOT NULL,"
     " expires_ms INTEGER NOT NULL, PRIMARY KEY (space, name, queue)) WITHOUT ROWID;"
     "CREATE INDEX kept_by_expiry ON kept (expires_ms) WHERE expires_ms <> 0;",
-    /* rows from before keep their envelope here and their body in its table */
+    /* older rows keep their envelope here and their body in the table bodies */
     "ALTER TABLE messages ADD COLUMN envelope_at INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE messages ADD COLUMN envelope_len INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE messages ADD COLUMN body_at INTEGER NOT NULL DEFAULT 0;"
@@ -76,21 +76,21 @@ static const char *const steps[SCHEMA_VERSION] = {
     " (body_at & 4294967295) + 17 AS body_offset, body_len"
     " FROM messages JOIN queues ON queues.number = messages.queue"
     " LEFT JOIN errors USING (error_id) WHERE letter_id IS NOT NULL;",
-    /* where the columns do not tell, the envelope may */
+    /* for rows whose columns do not contain it, the envelope is read */
     "CREATE INDEX messages_leased ON messages (queue)"
     " WHERE lease_ms <> 0 OR content_mark IS NULL;",
-    /* for an IN of three SQLite makes a table of them for every row that it writes */
+    /* for an IN of three values SQLite builds a table for every row that it writes */
     "DROP INDEX messages_waiting;"
     "CREATE INDEX messages_waiting ON messages (queue, state, due_ms)"
     " WHERE state = 'queued' OR state = 'pending_retry' OR state = 'replaying';",
-    /* a filter that few letters match looks at the index alone */
+    /* a filter that few letters match scans the index only */
     "ALTER TABLE messages ADD COLUMN traits INTEGER NOT NULL DEFAULT 0;"
     "UPDATE messages SET traits = letter_traits(queue, cause, category, reason, error_type,"
     " fingerprint, key, attempts, escalated_ms) WHERE dlq IS NOT NULL;"
     "DROP INDEX messages_by_death;"
     "CREATE INDEX messages_by_death ON messages (dlq, state, dead_ms, seq, traits, error_id)"
     " WHERE dlq IS NOT NULL;",
-    /* how many letters are in which state is counted, too */
+    /* letters are counted by state, too */
     "INSERT INTO counters SELECT dlq, state, '', '', count(*) FROM messages"
     " WHERE dlq IS NOT NULL AND state IN ('replaying', 'resolved', 'discarded') GROUP BY 1, 2;"
     "DROP VIEW letters;"

@@ -9,7 +9,7 @@ enum { SETTLE_ENTRIES = 128 };
 
 /* ---- sealing ---- */
 
-/* What is from before the last seal is in a snapshot before this one. */
+/* Bytes from before the last seal are in an earlier snapshot. */
 static uint64_t place_of(uint64_t place, uint64_t sealed_end) {
     return place < sealed_end ? PLACE_FILE : place;
 }
@@ -161,7 +161,7 @@ static void settle_entry(struct sqlite_store *self, const struct snapshot_entry 
     changes_release(self, entry);
 }
 
-/* A few at a time, because commits wait for the mutex. */
+/* Settles a few entries at a time, because commits wait for the mutex. */
 void snapshot_settle_entries(const struct snapshot *snapshot, struct sqlite_store *self) {
     for (size_t i = 0; i < snapshot->entry_count; i += SETTLE_ENTRIES) {
         pthread_mutex_lock(&self->front.mutex);

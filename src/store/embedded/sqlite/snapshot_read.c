@@ -1,6 +1,6 @@
 #include "store/embedded/sqlite/snapshot_read.h"
 
-enum { READ_AHEAD = 1 << 20 }; /* what was committed together mostly stands together */
+enum { READ_AHEAD = 1 << 20 }; /* records that were committed together are mostly adjacent */
 
 struct snapshot_reader snapshot_read_begin(struct journal *journal) {
     return (struct snapshot_reader){
@@ -16,7 +16,7 @@ struct bytes snapshot_read_mark(const struct snapshot_entry *entry) {
     return entry->mark ? (struct bytes){entry->mark->data, entry->mark->len} : BYTES_NONE;
 }
 
-/* The record's bytes from the journal, where they are not in memory. */
+/* Reads the record's bytes from the journal, if they are not in memory. */
 static enum status read_record(struct journal *journal, uint64_t place,
                                struct journal_window *window, struct journal_record *out,
                                struct err *err) {

@@ -8,13 +8,13 @@
 
 enum { GIVE_WAY_ENTRIES = 64, MEMO_CHUNK = 1024 };
 
-/* What is written one by one. */
+/* Entries that are written one by one. */
 struct writing {
     struct snapshot_reader reader;
     struct error_texts *texts;
     struct database *database;
     struct mark_memo memo;
-    struct arena arena; /* of the memo */
+    struct arena arena; /* for the memo */
 };
 
 static enum status write_mark(struct writing *writing, const struct snapshot_entry *entry,
@@ -26,7 +26,7 @@ static enum status write_mark(struct writing *writing, const struct snapshot_ent
     return rows_mark(writing->database, entry->entry->seq, mark, text, err);
 }
 
-/* One that the file may have a row of, or that is too large to be drafted. */
+/* Writes an entry of which the file may have a row, or that is too large for a draft. */
 static enum status write_entry(struct writing *writing, const struct snapshot *snapshot,
                                size_t place, struct err *err) {
     const struct snapshot_entry *entry = &snapshot->entries[place];

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-/* Both ends included; nobody died in it when it ends before it begins. */
+/* Both ends inclusive; empty if `to` is less than `from`. */
 struct death_span {
     int64_t from, to;
 };
@@ -15,7 +15,7 @@ static const struct death_span nowhere = {INT64_MAX, INT64_MIN}, anywhere = {INT
 
 struct spread {
     pthread_mutex_t mutex;
-    bool whole; /* what was in the file before is in it */
+    bool whole; /* true: the rows of the file are included */
     atomic_bool stopping;
     struct death_span spans[TRAIT_COUNT][FILTER_SIGNATURE_VALUES];
 };
@@ -36,7 +36,7 @@ void time_bounds_free(struct spread *spread) {
     free(spread);
 }
 
-/* ---- spans ---- */
+/* ---- ranges ---- */
 
 static struct death_span join(struct death_span a, struct death_span b) {
     return (struct death_span){a.from < b.from ? a.from : b.from, a.to > b.to ? a.to : b.to};
@@ -64,7 +64,8 @@ void time_bounds_add(struct spread *spread, const struct time_bounds_letter *let
     pthread_mutex_unlock(&spread->mutex);
 }
 
-/* What is written meanwhile adds itself, so it does not matter which of it is seen here. */
+/* Letters that are written meanwhile are added by time_bounds_add, so it does not matter which of
+ * them this read finds. */
 enum status time_bounds_read(struct spread *spread, struct database *database, struct err *err) {
     sqlite3_stmt *stmt = database_statement(database, SQL_TRAITS);
     enum status status = STATUS_OK;
@@ -83,7 +84,7 @@ void time_bounds_stop(struct spread *spread) {
     atomic_store(&spread->stopping, true);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static struct death_span of_reasons(const struct spread *spread, const struct bytes *reasons,
                                     size_t count) {

@@ -6,16 +6,17 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-enum { LONG_FACTOR = 4 }; /* of the pages that make a checkpoint due */
+enum { LONG_FACTOR = 4 }; /* times the number of pages that makes a checkpoint due */
 
 struct wal {
     struct database *fold_db;
-    struct database own; /* for checkpoints alone; closed: the fold's makes them */
+    /* For checkpoints only; if it is not open, the fold's connection makes them. */
+    struct database own;
     atomic_bool doubted;
     int pages;
-    int written; /* pages in the log: the fold's, as SQLite tells it at each commit */
-    bool anew;   /* the fold's: it was used from its beginning again */
-    int copied;  /* pages that are in the file: of who makes checkpoints */
+    int written; /* pages in the WAL, as SQLite reports at each commit; used by the fold */
+    bool anew;   /* used by the fold: the WAL was restarted */
+    int copied;  /* pages that are in the file; used by the thread that makes checkpoints */
     bool due;
 };
 
@@ -59,7 +60,7 @@ bool wal_look(struct wal *wal) {
     return wal->written >= LONG_FACTOR * wal->pages;
 }
 
-/* Passive: it waits for nobody, and copies what no reader needs in the log. */
+/* Passive: waits for no reader, and copies the pages that no reader needs in the WAL. */
 void wal_checkpoint(struct wal *wal) {
     if (!wal->due)
         return;
