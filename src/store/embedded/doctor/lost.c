@@ -22,7 +22,8 @@ struct folder_listing {
     struct lost_files *files;
 };
 
-/* The journal's first segment names none before it. It has number 1, unless making that failed. */
+/* The header of the journal's first segment names no previous one. It has number 1, unless the
+ * creation of number 1 failed. */
 static bool is_first(const struct folder_listing *listing, const char *name) {
     struct disk *disk = listing->disk;
     struct disk_file *file;

@@ -19,9 +19,9 @@
 
 enum { SCRATCH_BYTES = 4096, ENVELOPE_MAX = 64 << 20, SEQ_TEXT = 24 };
 
-/* ---- what the packs still hold ---- */
+/* ---- copies in the packs ---- */
 
-/* Where the newest records of a message stand that are whole. */
+/* The places of the newest intact records of a message. */
 struct copies {
     uint64_t seq;
     struct pack_place envelope, body;
@@ -29,7 +29,7 @@ struct copies {
 
 struct mending {
     struct doctor *doctor;
-    struct copies *copies; /* by seq */
+    struct copies *copies; /* sorted by seq */
     size_t count;
     struct large *large;
     uint64_t bodies_lost, envelopes_lost;
@@ -58,11 +58,11 @@ static enum status note_copy(void *arg, const struct pack_record *record) {
 struct mended {
     struct arena arena;
     const struct copies *copies;
-    struct envelope columns; /* what the row says */
-    uint32_t queue;          /* 0: nothing that a queue can have */
+    struct envelope columns; /* the values of the columns */
+    uint32_t queue;          /* 0: no valid queue number */
     struct bytes mark;
     struct envelope envelope;
-    bool envelope_found, envelope_is_row; /* it is the one that the row refers to */
+    bool envelope_found, envelope_is_row; /* the row refers to this envelope */
     struct bytes body;                    /* ptr NULL: lost */
 };
 
@@ -80,7 +80,7 @@ static struct wall time_of(sqlite3_stmt *stmt, int column) {
     return (struct wall){number_of(stmt, column, -BOUNDS_NUMBER_MAX, BOUNDS_NUMBER_MAX)};
 }
 
-/* Each column by itself: one that is damaged is left out, and the others are used. */
+/* Each column is checked alone: a damaged one is left out, and the others are used. */
 static void read_columns(struct mended *message, sqlite3_stmt *stmt) {
     struct envelope *out = &message->columns;
     *out = (struct envelope){
@@ -123,7 +123,7 @@ static enum status read_row(struct mending *mending, struct mended *message, boo
     return status;
 }
 
-/* The row's own envelope and body where they are whole, else the newest copies in the packs. */
+/* The row's own envelope and body if they are intact, otherwise the newest copies in the packs. */
 static void read_bytes(struct mending *mending, struct mended *message) {
     struct database *file = &mending->doctor->file;
     uint64_t seq = message->copies->seq;
@@ -147,7 +147,7 @@ static void read_bytes(struct mending *mending, struct mended *message) {
         message->body = copy;
 }
 
-/* A large body is lost with its file. One that is there and damaged is kept beside the others. */
+/* A large body is lost if its file is missing. A damaged file is renamed and kept. */
 static void check_large_body(struct mending *mending, struct mended *message) {
     const struct envelope *envelope = &message->envelope;
     char name[LARGE_NAME_SIZE];
@@ -159,7 +159,8 @@ static void check_large_body(struct mending *mending, struct mended *message) {
     message->body = BYTES_NONE;
 }
 
-/* An older version of the envelope has what never changes; the row knows what became of it. */
+/* An older version of the envelope has the members that never change; the columns have the current
+ * values of the others. */
 static void compose(struct mended *message) {
     const struct envelope *columns = &message->columns;
     struct envelope *out = &message->envelope;
@@ -183,7 +184,7 @@ static void compose(struct mended *message) {
                      "of it say");
 }
 
-/* What would run again by itself, without its headers or its body, is for a person to look at. */
+/* A message that would run again without its headers or its body is made a letter, for review. */
 static bool is_for_people(const struct mended *message) {
     enum state state = message->envelope.state;
     bool whole = message->envelope_is_row && message->body.ptr;
@@ -235,7 +236,7 @@ static enum status write(struct mending *mending, struct mended *message) {
     buf_init_heap(&text, ENVELOPE_MAX);
     envelope_store(&message->envelope, &text);
     row.envelope = buf_view(&text);
-    if (status == STATUS_OK) /* not every column is updated by a row that is there */
+    if (status == STATUS_OK) /* an update of an existing row does not set every column */
         status = rows_delete(&doctor->file, &doctor->texts, &row.seq, 1, mending->err);
     if (status == STATUS_OK)
         status = rows_write(&doctor->file, &doctor->texts, &row, mending->err);
@@ -272,7 +273,7 @@ static enum status mend(struct mending *mending, const struct copies *copies) {
 
 /* ---- all ---- */
 
-/* What came from the journal has the number that its queue had there. */
+/* Rows that came from the journal have the queue number of the journal. */
 static enum status note_queueless(struct doctor *doctor, struct err *err) {
     sqlite3_stmt *stmt = database_statement(&doctor->file, SQL_QUEUELESS);
     enum status status = STATUS_OK;
@@ -293,7 +294,7 @@ static void add_bodiless(void *arg, uint64_t seq, const struct reader_large *fou
         add(mending, seq);
 }
 
-/* Each once, by seq. */
+/* Keeps one of each, sorted by seq. */
 static void drop_doubles(struct mending *mending) {
     size_t kept = 0;
     for (size_t i = 0; i < mending->count; i++) {

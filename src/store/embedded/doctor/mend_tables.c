@@ -4,12 +4,13 @@
 #include "store/embedded/pages/packs.h"
 #include "store/embedded/doctor/rebuild.h"
 
-/* bounds.h has these numbers. */
+/* The limits of bounds.h. */
 #define COUNTS     " BETWEEN 0 AND 9007199254740992"
 #define TIMES      " BETWEEN -9007199254740992 AND 9007199254740992"
 #define SEQS       " BETWEEN 0 AND 4611686018427387904"
 #define HIGHEST    "(SELECT ifnull(max(queue), 0) FROM messages WHERE queue <= 10000)"
-#define GAP        "1024" /* numbers that queues without messages may have behind those with some */
+/* The most by which the number of a queue without messages may exceed HIGHEST. */
+#define GAP        "1024"
 #define IS_NAMED   "ifnull(dlq, '') <> ''"
 #define IS_WHOLE   "typeof(count) = 'integer' AND count" COUNTS
 #define HAS_TOTAL  "typeof(total) = 'integer' AND total" COUNTS
@@ -17,7 +18,7 @@
 #define HAS_PRINT  "length(fingerprint) = 16 AND fingerprint NOT GLOB '*[^0-9a-f]*'"
 #define HAS_SAMPLE "typeof(sample) = 'integer' AND sample" SEQS
 
-/* A queue's facts outlive its number: they are given back when its number is known again. */
+/* The facts of a queue are saved by name, and are restored when its number is known again. */
 static const char drop[] =
     "CREATE TEMP TABLE queues_known (name TEXT PRIMARY KEY, facts TEXT);"
     "INSERT OR IGNORE INTO queues_known SELECT name, facts FROM queues WHERE name <> '';"

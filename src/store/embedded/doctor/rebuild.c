@@ -10,7 +10,7 @@
 
 enum { SCRATCH_BYTES = 4096, ENVELOPE_MAX = 64 << 20 };
 
-/* ---- which packs ---- */
+/* ---- packs ---- */
 
 static enum status open_pack(struct doctor *doctor, uint64_t number, struct pack **out,
                              struct err *err) {
@@ -27,7 +27,7 @@ static enum status open_pack(struct doctor *doctor, uint64_t number, struct pack
     return err_set(err, STATUS_IO, "a pack's size: %s", strerror(error));
 }
 
-/* How much of it is referred to is counted when all is done; until then it must not look dead. */
+/* The referenced bytes are counted at the end; until then the pack must not be taken for unused. */
 static enum status register_pack(struct doctor *doctor, uint64_t number, struct err *err) {
     struct pack *pack;
     struct err trouble;
@@ -60,8 +60,8 @@ enum status rebuild_register(struct doctor *doctor, struct err *err) {
 
 struct rebuilding {
     struct doctor *doctor;
-    enum pack_part part; /* of this pass */
-    uint32_t last_queue; /* the highest number that anything has */
+    enum pack_part part; /* the part that this pass reads */
+    uint32_t last_queue; /* the highest queue number in use */
     struct err *err;
     enum status status;
 };
@@ -73,7 +73,8 @@ static enum status name_queue(struct rebuilding *rebuilding, uint32_t number, st
     return database_step(&rebuilding->doctor->file, stmt, rebuilding->err);
 }
 
-/* The journal knows the numbers of queues: by their names, or by messages of theirs. */
+/* The journal has the numbers of queues: in records of their names, and in records of their
+ * messages. */
 static void learn_queue(void *arg, uint64_t position, struct bytes bytes) {
     (void)position;
     struct rebuilding *rebuilding = arg;
@@ -127,7 +128,7 @@ struct bytes rebuild_dlq(struct bytes queue, struct arena *arena) {
     return (struct bytes){text, queue.len + sizeof ending - 1};
 }
 
-/* Nobody knows any more whether it was done. */
+/* It is not known any more whether the message succeeded. */
 void rebuild_for_people(struct envelope *envelope, struct wall now, const char *reason,
                         struct arena *arena) {
     if (envelope->state == STATE_REPLAYING) {
@@ -206,7 +207,7 @@ enum status rebuild_visit(struct doctor *doctor,
         status = open_pack(doctor, doctor->files.packs[i], &pack, err);
         if (status == STATUS_IO)
             return status;
-        if (status != STATUS_OK) { /* it was reported */
+        if (status != STATUS_OK) { /* already reported */
             status = STATUS_OK;
             continue;
         }
@@ -220,13 +221,13 @@ enum status rebuild_visit(struct doctor *doctor,
     return status;
 }
 
-/* Places grow, so of several the last is the newest. A body may stand before its envelope. */
+/* Places grow, so the last of several records is the newest. A body may precede its envelope. */
 static enum status pass(struct rebuilding *rebuilding, enum pack_part part) {
     rebuilding->part = part;
     return rebuild_visit(rebuilding->doctor, adopt, rebuilding, rebuilding->err);
 }
 
-/* Unless the journal has their bodies. */
+/* The journal may still have their bodies. */
 static enum status note_bodiless(struct rebuilding *rebuilding) {
     struct doctor *doctor = rebuilding->doctor;
     sqlite3_stmt *stmt = database_statement(&doctor->file, SQL_BODILESS);

@@ -22,7 +22,7 @@ enum { SEGMENTS_MAX = 4096 };
 
 static const char damaged[] = ".damaged";
 
-/* It is lost, unless the journal forgets it later on. */
+/* The message is lost, unless a later record of the journal forgets it. */
 static void note_missing(struct doctor *doctor, uint64_t seq) {
     for (size_t i = 0; i < doctor->missing_count; i++) {
         if (doctor->missing[i] == seq)
@@ -47,8 +47,7 @@ static void report_missing(struct doctor *doctor) {
     doctor->lost += doctor->missing_count;
 }
 
-/* Whether there is such a row, and what was decided about it: from one column alone, because others
- * may be damaged. */
+/* Whether the row exists, and its mark: reads that one column, because others may be damaged. */
 static enum status look_up(struct doctor *doctor, uint64_t seq, struct arena *arena, bool *found,
                            struct bytes *mark) {
     sqlite3_stmt *stmt = database_statement(&doctor->file, SQL_ROW_MARKED);
@@ -133,8 +132,8 @@ static int by_number(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* What the file has of this message is damaged: every change of it that the journal still holds,
- * folded or not, is made again. So is the name of a queue that the file has lost. */
+/* True if the row of the message is damaged: then every record of it that the journal still has,
+ * folded or not, is applied again. Also true for the name of a queue that the file has lost. */
 static bool is_wanted_again(struct doctor *doctor, const struct journal_record *record) {
     if (record->kind == JOURNAL_RECORD_QUEUE_NAME) {
         uint32_t number;

@@ -28,7 +28,7 @@ enum status doctor_ask(struct doctor *doctor, const char *sql, uint64_t *out, st
     return status;
 }
 
-/* ---- the file ---- */
+/* ---- the SQLite file ---- */
 
 static enum status check_schema(struct doctor *doctor, struct err *err) {
     enum status status = database_prepare_all(&doctor->file, err);
@@ -81,7 +81,7 @@ static enum status replace_file(struct doctor *doctor, struct err *err) {
     return status == STATUS_OK ? open_file(doctor, err) : status;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole store ---- */
 
 static void forget_findings(struct doctor *doctor) {
     error_texts_free(&doctor->texts);
@@ -98,12 +98,13 @@ static void forget_findings(struct doctor *doctor) {
 }
 
 struct findings {
-    bool wrong;       /* something is damaged, or was */
-    uint64_t records; /* of the journal, that are not folded yet */
-    uint64_t kept;    /* texts beside the messages */
+    bool wrong;       /* something is or was damaged */
+    uint64_t records; /* of the journal, not folded yet */
+    uint64_t kept;    /* number of notes */
 };
 
-/* Looks, and with `repair` mends: also what only a server found (`forced`). */
+/* Checks, and with `repair` repairs the store; with `forced` also damage that only sqlite_store_try
+ * found. */
 static enum status examine(struct doctor *doctor, bool forced, struct findings *out,
                            struct err *err) {
     enum status status = open_file(doctor, err);
@@ -131,7 +132,7 @@ static enum status damaged(const struct doctor *doctor, struct err *err) {
                    doctor->options->path);
 }
 
-/* Only what a server does when it starts says whether one starts. */
+/* Runs the recovery of a server's start, because only that shows whether a server can start. */
 enum trial { TRIAL_SOUND, TRIAL_DAMAGED, TRIAL_REFUSED };
 
 static enum trial serves(struct doctor *doctor, bool wrong) {

@@ -74,8 +74,8 @@ static enum status look_at_packs(struct doctor *doctor, struct err *err) {
     return status;
 }
 
-/* A file that never heard of a fold, beside packs that folds made. Where the journal holds
- * everything from the beginning on, it may be that the first fold was cut short. */
+/* Sets `gone` if the SQLite file is a new one in the place of a lost one (lost.h), and reports it.
+ */
 static enum status look_whether_lost(struct doctor *doctor, struct err *err) {
     uint64_t next_seq = 0;
     enum status status = database_meta(&doctor->file, "next_seq", &next_seq, err);
