@@ -8,7 +8,7 @@
 #include "store/embedded/sqlite/rows.h"
 
 struct wish {
-    uint64_t seq; /* 0: by id */
+    uint64_t seq; /* 0: find by id */
     uint32_t queue;
     struct bytes id;
     bool found;
@@ -16,10 +16,10 @@ struct wish {
 };
 
 struct prefetch {
-    struct arena arena; /* of the rows */
+    struct arena arena; /* for the rows */
     struct wish *wishes;
     size_t count;
-    uint64_t settles; /* when the reading began */
+    uint64_t settles; /* its value when the read began */
 };
 
 bool prefetch_is_needed(const struct sqlite_store *self, const struct commit_batch *batch) {
@@ -32,7 +32,7 @@ bool prefetch_is_needed(const struct sqlite_store *self, const struct commit_bat
     return false;
 }
 
-/* With the mutex. */
+/* Called with the mutex. */
 static void plan(const struct sqlite_store *self, const struct commit_batch *batch,
                  struct prefetch *prefetch) {
     prefetch->count = 0;
@@ -44,7 +44,7 @@ static void plan(const struct sqlite_store *self, const struct commit_batch *bat
     }
 }
 
-/* All from one view of the file: beginning one costs as much as a row. */
+/* All rows are read in one transaction: beginning one costs as much as reading a row. */
 static enum status read_wishes(struct database *db, struct prefetch *prefetch, struct err *err) {
     enum status status = STATUS_OK;
     database_lock(db);
@@ -61,7 +61,7 @@ static enum status read_wishes(struct database *db, struct prefetch *prefetch, s
     return status;
 }
 
-/* With the mutex: into the tables, where they do not know better. */
+/* Called with the mutex: adds the rows to the tables, unless memory has newer entries. */
 static enum status restore(struct sqlite_store *self, const struct prefetch *prefetch,
                            struct err *err) {
     enum status status = STATUS_OK;
@@ -76,7 +76,7 @@ static enum status restore(struct sqlite_store *self, const struct prefetch *pre
     return status;
 }
 
-/* With the mutex: those that the commit does not need, after all. */
+/* Called with the mutex: releases the entries that the commit does not need. */
 static void release(struct sqlite_store *self, const struct prefetch *prefetch) {
     for (size_t i = 0; i < prefetch->count; i++) {
         const struct wish *wish = &prefetch->wishes[i];

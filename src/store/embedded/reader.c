@@ -15,18 +15,20 @@
 enum {
     MATCHES_MAX = 64,
     TAKE_MAX = 256,
-    LOAD_BYTES_MAX = 2 * STORE_TAKE_BYTES_MAX, /* of bodies in one take, but for the last */
-    LOAD_TRIES = 8,                            /* bytes may move while we look for them */
-    UNREADABLE_WAIT_MS = 1000, /* before a message that could not be read is tried again */
+    /* Total size of bodies in one take, not counting the last one. */
+    LOAD_BYTES_MAX = 2 * STORE_TAKE_BYTES_MAX,
+    /* A fold may move the bytes between lookup and read. */
+    LOAD_TRIES = 8,
+    UNREADABLE_WAIT_MS = 1000, /* delay before an unreadable message is read again */
 };
 
 /* ---- the bytes of one message ---- */
 
-/* Where they were when we looked. */
+/* Where the bytes of a message were at the lookup. */
 struct location {
     uint64_t seq;
-    bool in_memory;  /* then its state is: */
-    bool unreadable; /* when it was last taken */
+    bool in_memory;  /* true: `state` is set */
+    bool unreadable; /* at its last take */
     enum state state;
     struct kept envelope, body;
     struct blob *mark;
@@ -34,7 +36,7 @@ struct location {
     uint64_t envelope_place, body_place;
 };
 
-/* With the mutex. */
+/* Called with the mutex. */
 static void locate(const struct entry *entry, struct location *out) {
     *out = (struct location){
         .seq = entry->seq,
@@ -126,7 +128,7 @@ static enum status load_once(struct sqlite_store *self, const struct location *a
                                          .mark = row.mark,
                                          .memory = self->options.memory,
                                          .state = at->in_memory ? &at->state : NULL};
-    if (at->in_memory) /* which knows better */
+    if (at->in_memory) /* memory is newer than the stored state */
         parts.mark = at->mark ? (struct bytes){at->mark->data, at->mark->len} : BYTES_NONE;
     if (status == STATUS_OK)
         status = stored_message_new(&parts, out, err);
@@ -138,7 +140,7 @@ static enum status load_once(struct sqlite_store *self, const struct location *a
             message_count_body(*out, self->options.memory);
         } else {
             message_free(*out);
-            *out = NULL; /* callers free what they were given, also after a failure */
+            *out = NULL; /* callers free *out, also after a failure */
         }
     }
     if (status == STATUS_OK && at->blocked_by)
@@ -148,7 +150,7 @@ static enum status load_once(struct sqlite_store *self, const struct location *a
     return status;
 }
 
-/* False: it is not in memory (any more). */
+/* False: the message is not in memory (any more). */
 static bool relocate(struct sqlite_store *self, uint64_t seq, struct location *out) {
     pthread_mutex_lock(&self->front.mutex);
     const struct entry *entry = tables_find(&self->front.tables, seq);
@@ -159,7 +161,8 @@ static bool relocate(struct sqlite_store *self, uint64_t seq, struct location *o
     return held;
 }
 
-/* A fold may move the bytes between our look and our read: then we look again. Takes `at`. */
+/* A fold may move the bytes between the lookup and the read; then the lookup is repeated. Takes
+ * ownership of `at`. */
 static enum status load(struct sqlite_store *self, struct location *at, struct message **out,
                         struct err *err) {
     enum status status = load_once(self, at, out, err);
@@ -175,9 +178,9 @@ static enum status load(struct sqlite_store *self, struct location *at, struct m
     return status;
 }
 
-/* For people who look at one: a message whose body is damaged, or whose large body's file is gone,
- * is shown with what is left of it.
- * Exports and archives do not take it so: a repair may still find the body. */
+/* For a lookup of a single message: a message whose body is damaged, or whose large body's file is
+ * missing, is returned without its body. Exports and archives fail for such a message, because a
+ * repair may still restore the body. */
 static enum status load_what_is_left(struct sqlite_store *self, struct location *at,
                                      struct message **out, struct err *err) {
     uint64_t seq = at->seq;
@@ -204,7 +207,7 @@ static enum status load_what_is_left(struct sqlite_store *self, struct location 
     return status;
 }
 
-/* A row's size is that of what is stored. */
+/* The size in a row is that of the stored bytes, which may be a stub. */
 static bool is_small_row(struct sqlite_store *self, uint64_t seq) {
     struct arena arena;
     struct row_facts row;
@@ -272,8 +275,8 @@ static size_t take_locations(struct sqlite_store *self, uint32_t queue, enum sto
     return count;
 }
 
-/* For the queue's view: what cannot be read is not handed over, and with `order: key` its key waits
- * for it. */
+/* Shown in the view of the queue: an unreadable message is not attempted, and with `order: key` it
+ * blocks its key. */
 static void note_unreadable(struct sqlite_store *self, uint64_t seq, const char *why) {
     pthread_mutex_lock(&self->front.mutex);
     struct entry *entry = tables_find(&self->front.tables, seq);
@@ -282,8 +285,9 @@ static void note_unreadable(struct sqlite_store *self, uint64_t seq, const char 
     pthread_mutex_unlock(&self->front.mutex);
 }
 
-/* What cannot be read goes back, and is tried again later. So does what follows large bodies, whose
- * size the tables do not know: their stubs are small. */
+/* Unreadable messages are given back, and are retried later. So are messages that follow large
+ * bodies beyond the limit: the tables do not have the size of these, because their stubs are small.
+ */
 static size_t load_taken(struct sqlite_store *self, struct location *locations, size_t count,
                          struct mono again, size_t bytes_max, struct message **out) {
     size_t loaded = 0, bytes = 0;
@@ -319,7 +323,7 @@ size_t reader_take(struct store *store, uint32_t queue, enum store_take which, s
     struct location locations[TAKE_MAX];
     size_t count = take_locations(self, queue, which, now, locations, max);
     size_t most =
-        which == TAKE_LEASED ? SIZE_MAX : LOAD_BYTES_MAX; /* a lease is never given back */
+        which == TAKE_LEASED ? SIZE_MAX : LOAD_BYTES_MAX; /* a leased message is never given back */
     return load_taken(self, locations, count, mono_after(now.mono, UNREADABLE_WAIT_MS), most, out);
 }
 
@@ -354,7 +358,7 @@ size_t reader_take_for_room(struct store *store, uint32_t queue, struct bytes dl
     return load_taken(self, locations, count, later(self), LOAD_BYTES_MAX, out);
 }
 
-/* What a line holds back is always in memory. */
+/* Blocked messages are always in memory. */
 static struct message *take_named(struct store *store, uint32_t queue, uint64_t seq, bool any) {
     struct sqlite_store *self = store_internal_of(store);
     struct location at;
@@ -385,17 +389,17 @@ void reader_give_back(struct store *store, struct message *held_take, struct mon
 
 /* ---- by id ---- */
 
-/* The message of a queue that an id means. */
+/* The message of a queue that an id refers to. */
 struct match {
     uint32_t queue;
     uint64_t seq;
     bool decided;
-    struct entry *entry; /* NULL: it is in the file alone */
+    struct entry *entry; /* NULL: in the file only */
 };
 
 struct found_bytes {
     struct location at;
-    struct match matches[MATCHES_MAX]; /* of different queues */
+    struct match matches[MATCHES_MAX]; /* one per queue */
     size_t count;
 };
 
@@ -426,7 +430,7 @@ static void add_memory_matches(struct sqlite_store *self, uint32_t queue, struct
                                          .entry = entries[i]});
 }
 
-/* Every row with the id. Without the mutex. */
+/* Reads every row with the id. Called without the mutex. */
 static enum status read_matches(struct sqlite_store *self, struct bytes id, struct match **rows,
                                 size_t *count, struct err *err) {
     enum status status = STATUS_OK;
@@ -452,7 +456,7 @@ static enum status ambiguous(struct sqlite_store *self, const struct found_bytes
     return tables_ambiguous(&self->front.tables, queues, found->count, id, err);
 }
 
-/* Memory knows better where it knows at all. With the mutex. */
+/* An entry in memory takes precedence over its row. Called with the mutex. */
 static void add_rows(struct sqlite_store *self, uint32_t queue, const struct match *rows,
                      size_t count, struct found_bytes *found) {
     for (size_t i = 0; i < count; i++) {
@@ -462,7 +466,7 @@ static void add_rows(struct sqlite_store *self, uint32_t queue, const struct mat
     }
 }
 
-/* With the mutex. */
+/* Called with the mutex. */
 static enum status choose(struct sqlite_store *self, struct bytes id, struct found_bytes *found,
                           struct err *err) {
     if (found->count == 0)
@@ -503,7 +507,7 @@ enum status reader_get(struct letters *letters, struct bytes queue, struct bytes
     return status == STATUS_OK ? load_what_is_left(self, &found.at, out, err) : status;
 }
 
-/* As a JSON array: an id is UTF-8, so that it is the same text again in SQLite. */
+/* Writes a JSON array: ids are UTF-8, so SQLite reads them back unchanged. */
 static void put_ids(const struct bytes *ids, size_t count, struct buf *out) {
     size_t max = sizeof "[]";
     for (size_t i = 0; i < count; i++)
@@ -516,9 +520,9 @@ static void put_ids(const struct bytes *ids, size_t count, struct buf *out) {
     json_close(&json, ']');
 }
 
-/* A row with one of the ids that were asked for. */
+/* A row with one of the ids that are looked up. */
 struct having {
-    size_t place; /* of the id */
+    size_t place; /* index of the id */
     uint64_t seq;
 };
 
@@ -527,7 +531,8 @@ struct havings {
     size_t count;
 };
 
-/* One statement for all: to begin and to end one costs more than a look. With the database. */
+/* One statement for all ids: starting a statement costs more than a lookup in the index. Called
+ * with the database locked. */
 static enum status look_up(struct database *db, uint32_t queue, const struct bytes *ids,
                            size_t count, struct havings *out, struct err *err) {
     enum status status = STATUS_OK;
@@ -545,8 +550,9 @@ static enum status look_up(struct database *db, uint32_t queue, const struct byt
     return status;
 }
 
-/* What a source gives in one go mostly stands together in the index, and nothing there between the
- * least and the greatest: then none of them is, and nobody looks for each. With the database. */
+/* The ids of one batch of a source are mostly adjacent in the index. If the index has no id between
+ * the least and the greatest of them, it has none of them, and the single lookups are skipped.
+ * Called with the database locked. */
 static enum status has_between(struct database *db, const struct bytes *ids, size_t count,
                                bool *out, struct err *err) {
     enum status status = STATUS_OK;
@@ -564,7 +570,7 @@ static enum status has_between(struct database *db, const struct bytes *ids, siz
     return status;
 }
 
-/* Without the mutex. */
+/* Called without the mutex. */
 static enum status read_havings(struct database *db, uint32_t queue, const struct bytes *ids,
                                 size_t count, struct havings *out, struct err *err) {
     bool some;
@@ -594,7 +600,8 @@ enum status reader_holds(struct letters *letters, uint32_t queue, const struct b
     } while (status == STATUS_OK && settles != self->settles);
     for (size_t i = 0; i < count; i++)
         out[i] = tables_holds(&self->front.tables, queue, ids[i]);
-    for (size_t i = 0; i < havings.count; i++) /* memory knows better where it knows at all */
+    /* An entry in memory takes precedence over its row. */
+    for (size_t i = 0; i < havings.count; i++)
         out[havings.rows[i].place] |= !tables_find(&self->front.tables, havings.rows[i].seq);
     pthread_mutex_unlock(&self->front.mutex);
     free(havings.rows);

@@ -13,7 +13,7 @@
 
 /* ---- the file ---- */
 
-/* A new message would get the number of one that is held. */
+/* Otherwise a new message would get the seq of a held one. */
 static enum status check_next_seq(struct sqlite_store *self, uint64_t next_seq, struct err *err) {
     sqlite3_stmt *stmt = database_statement(self->fold_db, SQL_SEQ_MAX);
     enum status status = STATUS_OK;
@@ -164,7 +164,8 @@ static enum status replay_keep(struct replayed *replayed) {
     return STATUS_OK;
 }
 
-/* Its queue is known, and its number can be a message's. Of a keep that number is a time. */
+/* True if its queue is known, and its seq is in the range of messages. For a note that field is a
+ * time. */
 static bool is_plausible(const struct sqlite_store *self, const struct journal_record *record) {
     const struct tables *tables = &self->front.tables;
     if (record->kind == JOURNAL_RECORD_QUEUE_NAME)
@@ -218,7 +219,7 @@ enum status recover_all(struct sqlite_store *self, struct err *err) {
         .disk = self->options.disk,
         .dir = self->dir,
         .segment_bytes = self->options.journal_segment_bytes,
-        .between_groups = true, /* a fold is of whole groups */
+        .between_groups = true, /* a fold always ends at the end of a group */
         .max_bytes = self->options.journal_max_bytes ? self->options.journal_max_bytes
                                                      : JOURNAL_BYTES_DEFAULT,
     };
@@ -230,7 +231,7 @@ enum status recover_all(struct sqlite_store *self, struct err *err) {
         self->journal = journal_embedded_new(&options);
     const struct journal_vtable *journal = self->journal->vtable;
     status = journal->replay(self->journal, position, replay_one, &state, err);
-    if (status == STATUS_OK) /* what was folded before a crash that came before it was dropped */
+    if (status == STATUS_OK) /* a crash may have come between a fold and the drop of its records */
         status = journal->drop(self->journal, position, err);
     if (status == STATUS_OK) {
         self->folded_end = self->sealed_end = position;

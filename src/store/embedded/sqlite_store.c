@@ -50,7 +50,7 @@ static void health(struct store *store, struct store_health *out) {
     uint64_t reserve = self->reserve_bytes;
     pthread_mutex_unlock(&self->front.mutex);
     const struct store_gauge gauges[] = {
-        /* atomic: a sync must not keep us waiting */
+        /* read from an atomic: health must not wait for an fsync */
         {"impound_store_journal_bytes", "Size of the journal.",
          self->journal->vtable->bytes(self->journal)},
         {"impound_store_wal_bytes", "Size of SQLite's write-ahead log.",
@@ -155,7 +155,7 @@ static struct sqlite_store *store_new(const struct sqlite_store_options *options
     return self;
 }
 
-/* Everything in memory, and the files as they are. */
+/* Frees all memory, and leaves the files unchanged. */
 static void store_free(struct sqlite_store *self) {
     row_builder_free(self->drafter);
     fold_abandon(self);
@@ -181,15 +181,15 @@ static void store_free(struct sqlite_store *self) {
     free(self);
 }
 
-/* A simulation has its own disk, where no other process is. */
+/* A simulation has its own disk, which no other process uses. */
 static enum status lock(struct sqlite_store *self, struct err *err) {
     if (!self->options.threads)
         return STATUS_OK;
     return store_lock_take(self->options.disk, self->dir, &self->lock_file, err);
 }
 
-/* SQLite would make its file readable by everybody; what messages say is for the owner. The WAL
- * gets the same mode, and a file without bytes is an empty database. */
+/* SQLite would create its file with a mode that other users can read; messages may be confidential.
+ * The WAL gets the same mode as the file. An empty file is a valid empty database. */
 static void make_private(const struct sqlite_store_options *options) {
     struct disk *disk = options->disk;
     struct disk_file *file;
@@ -227,7 +227,8 @@ static enum status open_packs(struct sqlite_store *self, struct err *err) {
     return status;
 }
 
-/* On a connection of its own, which nobody waits for: of ten million letters it takes seconds. */
+/* Runs on a connection of its own, and no other thread waits for it: it takes seconds for ten
+ * million letters. */
 static void *read_spread(void *arg) {
     struct sqlite_store *self = arg;
     struct database_options options = {.path = self->options.path, .vfs = self->options.vfs};
@@ -280,8 +281,9 @@ static enum status recover(struct sqlite_store *self, struct err *err) {
     enum status status = open_packs(self, &trouble);
     if (status == STATUS_OK)
         status = recover_all(self, &trouble);
-    if (status == STATUS_OK &&
-        !self->on_trial) /* an old copy of the file does not fit its journal */
+    /* Only after the recovery, which fails if the file is an old copy: that may not list all packs
+     * that are in use. */
+    if (status == STATUS_OK && !self->on_trial)
         packs_remove_unknown(self->packs);
     if (status == STATUS_CORRUPT)
         return err_set(err, status,
@@ -295,8 +297,8 @@ static void note_large(void *arg, uint64_t seq, const struct reader_large *found
     large_note(arg, found->name, found->content_hash, found->size);
 }
 
-/* Files that no message names are of commits that were never made, or of messages that are gone.
- * Where not every message could be read, all files stay. */
+/* Files without a reference are of commits that were never made, or of messages that were removed.
+ * If some messages could not be read, all files stay. */
 static void sweep_large(struct sqlite_store *self) {
     struct err err = {0};
     if (!large_any(self->large))
@@ -308,7 +310,7 @@ static void sweep_large(struct sqlite_store *self) {
     large_sweep(self->large, status == STATUS_OK);
 }
 
-/* Everything but the threads. On trouble nothing is left open. */
+/* Opens everything except the threads. On an error everything is closed. */
 static enum status open_once(const struct sqlite_store_options *options, struct sqlite_store **out,
                              struct err *err) {
     struct sqlite_store *self = store_new(options);
@@ -326,7 +328,7 @@ static enum status open_once(const struct sqlite_store_options *options, struct 
     return status;
 }
 
-/* On a full disk even opening may want some room. */
+/* On a full disk even opening may need some space. */
 static bool make_room_to_open(const struct sqlite_store_options *options) {
     char *dir = journal_dir(options->path);
     bool made = reserve_remove(options->disk, dir);
@@ -365,7 +367,7 @@ static void check_large(void *arg, uint64_t seq, const struct reader_large *foun
     buf_printf(checking->trial->report, "message %llu: %s\n", (unsigned long long)seq, err.text);
 }
 
-/* Messages that cannot be read are told by who looks at the rows. */
+/* Unreadable messages are reported by the check of the rows. */
 static void try_large(struct sqlite_store *self, struct sqlite_store_trial *trial) {
     struct store_check checking = {self->large, trial};
     large_expect(self->large);

@@ -14,8 +14,8 @@ enum {
     LOCK_PAUSE_NS = 10000000,
 };
 
-/* A child that a killed process was about to start has the lock until it executes: no reason to
- * refuse who starts in its place. */
+/* A child that a killed process had just forked holds the lock until its exec, so the new process
+ * retries for a short time instead of failing. */
 static bool take(int file) {
     struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
     for (int i = 1; i < LOCK_TRIES; i++) {

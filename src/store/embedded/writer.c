@@ -19,16 +19,16 @@
 
 struct commit_group {
     struct commit_batch *batches; /* in order */
-    size_t count;                 /* of records */
+    size_t count;                 /* number of records */
     struct bytes *records;
     uint64_t *positions;
-    struct journal_claim *claims; /* of the queues in it */
+    struct journal_claim *claims; /* of the queues in the group */
     size_t claim_count;
-    uint64_t end; /* of the journal, behind it */
+    uint64_t end; /* the position in the journal after the group */
     enum status status;
     struct err err;
-    uint32_t fenced; /* FENCED: the queue that is not ours */
-    bool *ready;     /* by queue number - 1: something waits there now */
+    uint32_t fenced; /* FENCED: the number of the queue that this node does not own */
+    bool *ready;     /* by queue number - 1: a message may be ready */
     size_t queue_count;
 };
 
@@ -36,8 +36,8 @@ static bool is_one_group(const struct sqlite_store *self, size_t records, size_t
     return bytes <= GROUP_BYTES_MAX && self->journal->vtable->takes(self->journal, records, bytes);
 }
 
-/* Cuts off the front of what waits, as much as one group takes: nobody is refused for the size of
- * others. With the mutex. */
+/* Removes as many waiting commits from the front as fit into one group, so that no commit fails
+ * because of the size of others. Called with the mutex. */
 static struct commit_batch *next_batches(struct sqlite_store *self) {
     struct commit_batch *first = self->first, *last = first;
     if (!first)
@@ -58,7 +58,7 @@ static struct commit_batch *next_batches(struct sqlite_store *self) {
 
 static void claim(struct sqlite_store *self, struct commit_group *group,
                   const struct queue_table *queue) {
-    for (size_t i = group->claim_count; i-- > 0;) { /* mostly the last one */
+    for (size_t i = group->claim_count; i-- > 0;) { /* mostly the last claim */
         if (group->claims[i].queue == queue->number)
             return;
     }
@@ -95,7 +95,7 @@ static enum status append(struct sqlite_store *self, struct commit_group *group)
                                  .claim_count = group->claim_count,
                                  .positions = group->positions};
     for (size_t i = 0; i < group->claim_count; i++) {
-        if (group->claims[i].epoch == 0) { /* lost, and we know it */
+        if (group->claims[i].epoch == 0) { /* this node knows already that it lost the queue */
             group->fenced = group->claims[i].queue;
             return err_set(&group->err, STATUS_FENCED, "another node owns the queue now");
         }
@@ -109,11 +109,12 @@ static enum status append(struct sqlite_store *self, struct commit_group *group)
 
 static double seconds_now(void) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now); /* the clock port's milliseconds are too coarse here */
+    /* The milliseconds of the clock port are too coarse here. */
+    clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* A journal at its bound waits for the fold, which lets its segments be used again. */
+/* If the journal has reached its size limit, waits for the fold, which makes segments reusable. */
 static void write_group(struct sqlite_store *self, struct commit_group *group, double *seconds) {
     if (group->count == 0)
         return;
@@ -139,7 +140,8 @@ static void note_ready(struct commit_group *group, const struct commit_batch *ba
 
 static void note_health(struct sqlite_store *self, const struct commit_group *group,
                         double seconds) {
-    if (group->count == 0 || group->status == STATUS_TOO_LARGE) /* that is the commit's own fault */
+    /* TOO_LARGE is caused by the commit, and says nothing about the health of the store. */
+    if (group->count == 0 || group->status == STATUS_TOO_LARGE)
         return;
     if (group->status == STATUS_OK)
         commit_times_note_commit(&self->health, seconds);
@@ -191,8 +193,8 @@ static bool leans_on_failed(const struct commit_batch *batch, const struct commi
     return false;
 }
 
-/* A commit that duplicates an id of one that failed fails too: its answer would be a promise that
- * nobody keeps. */
+/* A commit that duplicates an id of a failed commit fails too: otherwise it would be acknowledged
+ * as a duplicate of a message that is not stored. */
 static void fail_leaning(struct sqlite_store *self, struct commit_group *group, enum status status,
                          const struct err *err) {
     struct commit_batch *lists[] = {group->batches, self->first};
@@ -214,8 +216,8 @@ static bool has_queue(const struct commit_batch *batch, uint32_t queue, size_t *
     return false;
 }
 
-/* A queue of the group has another owner: commits about it fail, and the others are written without
- * them. */
+/* A queue of the group has another owner: commits with that queue fail, and the others are written
+ * without them. */
 static void fail_fenced(struct sqlite_store *self, struct commit_group *group) {
     pthread_mutex_lock(&self->front.mutex);
     for (struct commit_batch *batch = group->batches; batch; batch = batch->next) {
@@ -235,7 +237,8 @@ static void fail_group(struct sqlite_store *self, struct commit_group *group) {
     fail_leaning(self, group, group->status, &group->err);
 }
 
-/* Who listens may be gone once its last commit is answered, so it hears of what is ready first. */
+/* The listener may be freed once its last commit is done, so ready queues are reported before
+ * `done` is called. */
 static void tell_ready(struct sqlite_store *self, const struct commit_group *group) {
     pthread_mutex_lock(&self->front.mutex);
     void (*ready)(void *arg, uint32_t queue) = self->front.ready;
@@ -267,7 +270,8 @@ static enum status write_large(struct sqlite_store *self, struct commit_batch *b
     return status == STATUS_OK && renamed ? large_settle(self->large, err) : status;
 }
 
-/* Before the commits that name them. A commit whose file cannot be written fails alone. */
+/* Written before the commits that refer to them. If a file cannot be written, only its commit
+ * fails. */
 static void write_all_large(struct sqlite_store *self, struct commit_group *group) {
     for (struct commit_batch *batch = group->batches; batch; batch = batch->next) {
         struct err err = {0};
@@ -282,7 +286,8 @@ static void write_all_large(struct sqlite_store *self, struct commit_group *grou
     }
 }
 
-/* What the commit left needs its file no longer; what was not committed never needed one. */
+/* Releases the old file of each body that a durable commit replaced, and the new file of each
+ * commit that failed. */
 static void settle_large(struct sqlite_store *self, const struct commit_batch *batch) {
     for (size_t i = 0; i < batch->large_count; i++) {
         const struct commit_batch_large *large = &batch->large[i];
@@ -330,9 +335,9 @@ static void write_batches(struct sqlite_store *self, struct commit_batch *batche
     free(group.ready);
 }
 
-/* ---- who writes ---- */
+/* ---- the writing thread ---- */
 
-/* One group. With the mutex, which is let go meanwhile. */
+/* Writes one group. Called with the mutex, which is released meanwhile. */
 static void write_some(struct sqlite_store *self) {
     struct commit_batch *batches = next_batches(self);
     self->writing = true;
@@ -342,20 +347,20 @@ static void write_some(struct sqlite_store *self) {
     self->writing = false;
 }
 
-/* Who waits for a commit writes it: waking the thread, and being woken by it, takes as long as a
- * fast disk does. With the mutex, and nobody writes. The store may be closed as soon as it is let
- * go. */
+/* A caller that waits for its commit writes it itself: waking the writer thread, and being woken by
+ * it, takes as long as a write to a fast disk. Called with the mutex, while no other thread writes.
+ * The store may be closed as soon as the mutex is released. */
 static void lead(struct sqlite_store *self) {
     write_some(self);
     if (self->first || self->stopping)
         pthread_cond_signal(&self->submitted);
 }
 
-/* With the mutex. */
+/* Called with the mutex. */
 static void enqueue(struct sqlite_store *self, struct commit_batch *batch) {
     *self->last = batch;
     self->last = &batch->next;
-    if (self->writing) /* and looks again before it rests */
+    if (self->writing) /* the writing thread checks for new commits before it stops */
         return;
     if (batch->commit->caller_waits && self->options.threads)
         lead(self);
@@ -363,7 +368,7 @@ static void enqueue(struct sqlite_store *self, struct commit_batch *batch) {
         pthread_cond_signal(&self->submitted);
 }
 
-/* What is left of the disk is for freeing room. */
+/* The remaining space on the disk is for commits that free space. */
 static bool is_refused(struct sqlite_store *self, const struct store_commit *commit) {
     pthread_mutex_lock(&self->front.mutex);
     bool full = self->disk_full;
@@ -373,7 +378,7 @@ static bool is_refused(struct sqlite_store *self, const struct store_commit *com
 
 /* ---- the records of large bodies ---- */
 
-/* Stands in an op's place while the record is made. */
+/* Holds the body of an op while the op has a stub in its place. */
 struct aside {
     struct bytes body;
     char stub[LARGE_STUB_SIZE];
@@ -382,7 +387,7 @@ struct aside {
 struct making {
     struct sqlite_store *self;
     struct store_commit *commit;
-    struct aside *asides; /* by op; NULL: none was needed yet */
+    struct aside *asides; /* indexed by op; NULL: none was needed yet */
     struct commit_batch_large *large;
     size_t count;
 };
@@ -405,7 +410,8 @@ static void take_back(struct making *making) {
     free(making->asides);
 }
 
-/* The file that the op's message names now. One that cannot be read is left to the next start. */
+/* Finds the current file of the op's message. If the message cannot be read, its file is left to
+ * the next start. */
 static void find_old(struct making *making, const struct store_op *op, char *name) {
     struct reader_large found;
     bool changes = op->kind == STORE_FORGET || op->kind == STORE_UPDATE;
@@ -414,7 +420,8 @@ static void find_old(struct making *making, const struct store_op *op, char *nam
         memcpy(name, found.name, sizeof found.name);
 }
 
-/* The body is copied: it is the caller's until submit returns, and is written afterwards. */
+/* The body is copied, because it belongs to the caller after submit returns, and is written later.
+ */
 static bool set_aside(struct making *making, size_t place) {
     struct sqlite_store *self = making->self;
     struct store_op *op = &making->commit->ops[place];
@@ -470,7 +477,7 @@ static struct commit_batch *make_batch(struct sqlite_store *self, struct store_c
     return batch;
 }
 
-/* Before it was enqueued. */
+/* Called before the commit is queued. */
 static void refuse(struct sqlite_store *self, struct commit_batch *batch, enum status status) {
     struct store_commit *commit = batch->commit;
     batch->status = status;
@@ -479,7 +486,7 @@ static void refuse(struct sqlite_store *self, struct commit_batch *batch, enum s
     commit->done(commit, status);
 }
 
-/* With the mutex. */
+/* Called with the mutex. */
 static void look_later(struct sqlite_store *self, struct commit_batch *batch) {
     *self->looking_last = batch;
     self->looking_last = &batch->next;
@@ -516,7 +523,7 @@ void writer_submit(struct store *store, struct store_commit *commit) {
         refuse(self, batch, status);
 }
 
-/* With the mutex, which is let go meanwhile. */
+/* Called with the mutex, which is released meanwhile. */
 static void look_up_first(struct sqlite_store *self) {
     struct commit_batch *batch = self->looking_first;
     self->looking_first = batch->next;
