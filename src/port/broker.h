@@ -8,8 +8,8 @@
  * bounded number of messages in flight; none of the functions below waits for the network. It has
  * want, health and listen. A message that it returns has:
  *   envelope.id         its identity: the source's coordinates where it has some, else the
- *                       producer's message id, else what the URL's `id` finds in the body, else a
- *                       new one in each delivery (SEMANTICS 1.3)
+ *                       producer's message id, else the value in the body that the URL's `id`
+ *                       selects, else a new one in each delivery (SEMANTICS 1.3)
  *   envelope.source     a JSON object with "kind" and those coordinates
  *   envelope.key, headers, content_type, created_at; and the body, byte for byte
  *   redelivered         the message may have been delivered before

@@ -25,7 +25,7 @@ struct jq;
 
 struct jq_vtable {
     void (*start)(struct jq *jq, struct jq_job *job); /* MUST NOT block */
-    void (*free)(struct jq *jq);                      /* no job is under way */
+    void (*free)(struct jq *jq);                      /* no job may be in progress */
 };
 
 struct jq {

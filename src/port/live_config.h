@@ -10,7 +10,7 @@
 struct live_config_dlq {
     uint64_t cap;         /* the maximum number of letters; 0: no limit */
     struct bytes owner;   /* empty: none */
-    struct bytes archive; /* directory or URL to which letters are spilled; empty: none */
+    struct bytes archive; /* directory to which letters are spilled; empty: none */
 };
 
 struct live_config {

@@ -18,7 +18,7 @@
 enum {
     WARM_BYTES = 8 << 20, /* stay in the page cache behind the writer, for reads */
     DROP_STEP_BYTES = 1 << 20,
-    BEGIN_BYTES = 1 << 20, /* per write: writeback is started at once */
+    BEGIN_BYTES = 1 << 20, /* a read or write of this size gets advice to the kernel */
     FILE_MODE = 0600,      /* messages may be confidential */
     DIR_MODE = 0700,
 };
@@ -94,7 +94,8 @@ static int read_all(struct disk *disk, struct disk_file *file, uint64_t at, void
     return error;
 }
 
-/* A write of this size is synced soon. Advice to the kernel only. */
+/* A write of this size is synced soon, so writeback is started at once. Advice to the kernel only.
+ */
 static void begin_writing(const struct disk_file *file, uint64_t from, uint64_t to) {
     if (to - from >= BEGIN_BYTES)
         (void)sync_file_range(file->fd, (off_t)from, (off_t)(to - from), SYNC_FILE_RANGE_WRITE);

@@ -77,8 +77,8 @@ static void answer(struct fake_store *self, struct commit_batch *batch) {
     commit_batch_free(batch);
 }
 
-/* A commit that duplicates an id of a failed commit fails with the same status. Both are in the
- * same order. */
+/* A commit that duplicates an id of a failed commit fails with the same status. It always comes
+ * after that commit in the list. */
 static bool leans_on(const struct commit_batch *batch, const struct commit_batch *failed) {
     return batch->leans_first <= failed->ticket && failed->ticket <= batch->leans_last;
 }

@@ -179,8 +179,8 @@ static enum status load(struct sqlite_store *self, struct location *at, struct m
 }
 
 /* For a lookup of a single message: a message whose body is damaged, or whose large body's file is
- * missing, is returned without its body. Exports and archives fail for such a message, because a
- * repair may still restore the body. */
+ * missing, is returned without its body. Exports and archives do not accept it in this form,
+ * because a repair may still restore the body. */
 static enum status load_what_is_left(struct sqlite_store *self, struct location *at,
                                      struct message **out, struct err *err) {
     uint64_t seq = at->seq;

@@ -1,17 +1,17 @@
-/* record: one change as it stands in the journal. All numbers little-endian:
+/* journal_record: the encoding of one change in the journal. All numbers little-endian:
  *
  *   0  u8   kind          1 put  2 update  3 forget  4 queue facts  5 queue name  6 keep  7 mark
  *   1  u8   1: a body follows the text
  *   2  u16  0
- *   4  u32  queue number (0: of no queue, keep alone)
- *   8  u64  message number (0: none); keep: when it expires, in milliseconds since 1970 (0: never)
+ *   4  u32  queue number (0: no queue, for notes only)
+ *   8  u64  seq (0: none); keep: time of expiry, in milliseconds since 1970 (0: never)
  *  16  u32  length of the text
  *  20  …    text: stored envelope, spilled DLQ, queue facts JSON, queue name, space and name with a
  *           blank between them, mark JSON
  *      …    body, to the end
  *
- * Recipe for a change: add a kind, never a new meaning for an old one; readers refuse what they do
- * not know, and docs/store.md tells which version writes what. */
+ * Recipe for a change: add a kind, never a new meaning for an old one; readers refuse unknown
+ * kinds, and docs/store.md lists the kinds that each version writes. */
 #ifndef STORE_TABLES_JOURNAL_RECORD_H
 #define STORE_TABLES_JOURNAL_RECORD_H
 

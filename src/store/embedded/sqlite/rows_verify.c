@@ -11,8 +11,8 @@
 
 enum { ROWS_AT_ONCE = 512, PLACES_A_ROW = 2, ARENA_CHUNK = 1 << 20 };
 
-/* KNOWN_COLUMN and the others come after DATABASE_FACTS. Rows are in the order in which they were
- * folded, so many of them can be read with few reads of the packs. */
+/* The enum below numbers the columns after DATABASE_FACTS. Rows are in the order in which they were
+ * folded, so that few reads of the packs are enough for many rows. */
 #define SELECT_ROWS                                                                                \
     "SELECT " DATABASE_FACTS ", envelope_at, envelope_len, body_at, body_len,"                     \
     " EXISTS (SELECT 1 FROM bodies WHERE bodies.seq = messages.seq),"                              \
