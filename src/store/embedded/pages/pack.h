@@ -56,7 +56,7 @@ struct pack {
     bool unsaved;     /* its counters must be written to the SQLite file */
     bool doubted;     /* created in a transaction whose COMMIT failed */
     bool stays;       /* compaction could not empty it */
-    bool lingers;     /* unused, but its file could not be removed; retried at the next start */
+    bool lingers;     /* live is 0, but a row refers to it or its removal failed */
     unsigned readers; /* reads in progress */
     bool gone;        /* no row refers to it and its file is removed: its row is to be deleted */
     bool removed;     /* freed by its last reader */

@@ -374,8 +374,8 @@ void *fold_run(void *arg) {
 
 /* ---- waiting for a fold ---- */
 
-/* Called with the mutex, with threads running: waits until the file is at `position`. Stops early
- * if a fold fails meanwhile and `patient` is not set. */
+/* Called with the mutex, with threads running: waits at most `ms` until the file is at `position`.
+ * Stops early if a fold fails meanwhile and `patient` is not set. */
 static void wait_for(struct sqlite_store *self, uint64_t position, int64_t ms, bool patient) {
     struct timespec until = deadline_after(ms);
     uint64_t failures = self->fold_failures;
