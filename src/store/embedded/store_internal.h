@@ -54,10 +54,10 @@ static const char parts_full_text[] =
     "room "
     "on the disk; until then only commits that free space are taken";
 
-struct drafter;
+struct row_builder;
 struct packs;
 struct snapshot;
-struct spread;
+struct time_bounds;
 struct wal;
 
 struct sqlite_store {
@@ -121,10 +121,10 @@ struct sqlite_store {
     struct cluster *cluster;
     struct database connections[3]; /* only one is used without threads */
     struct database *fold_db, *lookup_db, *list_db;
-    struct wal *wal;         /* used by the fold, and by the thread that settles it */
-    struct packs *packs;     /* changed by the fold thread only; read by any thread */
-    struct spread *spread;   /* has its own lock, which is never held together with another */
-    struct drafter *drafter; /* used by the fold; NULL without threads */
+    struct wal *wal;             /* used by the fold, and by the thread that settles it */
+    struct packs *packs;         /* changed by the fold thread only; read by any thread */
+    struct time_bounds *spread;  /* has its own lock, which is never held together with another */
+    struct row_builder *drafter; /* used by the fold; NULL without threads */
     pthread_t lookup_thread, writer_thread, fold_thread, spread_thread;
 };
 

@@ -10,7 +10,7 @@
 #include "store/tables/blob.h"
 #include "store/tables/name_table.h"
 
-struct line;
+struct key_line;
 
 /* The members of an envelope that the tables need. */
 struct entry_facts {
@@ -48,7 +48,7 @@ struct entry {
     struct list change;   /* in the list of changes for the next fold */
     struct list recent;   /* in the list of entries whose bytes are in memory */
     struct list in_line;  /* in the list of its key, if its queue is ordered */
-    struct line *line;
+    struct key_line *line;
 
     uint64_t seq;
     uint32_t queue;

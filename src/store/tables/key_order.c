@@ -7,7 +7,7 @@
 
 enum kind_of_member { MEMBER_LIVE, MEMBER_REPLAYING, MEMBER_CLOSING, MEMBER_KINDS };
 
-struct line {
+struct key_line {
     struct map_node node;
     struct bytes key;                  /* owned */
     struct list members[MEMBER_KINDS]; /* ordered by seq */
@@ -20,12 +20,12 @@ static struct entry *of_member(struct list *node) {
     return CONTAINER_OF(node, struct entry, in_line);
 }
 
-static struct line *of_closed(struct heap_node *node) {
-    return CONTAINER_OF(node, struct line, closed);
+static struct key_line *of_closed(struct heap_node *node) {
+    return CONTAINER_OF(node, struct key_line, closed);
 }
 
 /* The entry at index `place` of a kind, or NULL. */
-static struct entry *member(struct line *line, enum kind_of_member kind, size_t place) {
+static struct entry *member(struct key_line *line, enum kind_of_member kind, size_t place) {
     LIST_EACH(node, &line->members[kind]) {
         if (place-- == 0)
             return of_member(node);
@@ -47,14 +47,14 @@ bool key_order_has_place(const struct entry *entry) {
 
 /* ---- lines ---- */
 
-static struct line *line_of(struct key_order *lines, struct bytes key) {
+static struct key_line *line_of(struct key_order *lines, struct bytes key) {
     uint64_t hash = bytes_hash(key);
     for (struct map_node *node = map_first(&lines->by_key, hash); node; node = map_next(node)) {
-        struct line *line = CONTAINER_OF(node, struct line, node);
+        struct key_line *line = CONTAINER_OF(node, struct key_line, node);
         if (bytes_eq(line->key, key))
             return line;
     }
-    struct line *line = memory_new(sizeof *line);
+    struct key_line *line = memory_new(sizeof *line);
     line->key = (struct bytes){bytes_dup(key), key.len};
     for (int kind = 0; kind < MEMBER_KINDS; kind++)
         list_init(&line->members[kind]);
@@ -62,13 +62,13 @@ static struct line *line_of(struct key_order *lines, struct bytes key) {
     return line;
 }
 
-static void line_free(struct line *line) {
+static void line_free(struct key_line *line) {
     free((char *)line->key.ptr);
     free(line);
 }
 
 static void free_node(struct map_node *node) {
-    line_free(CONTAINER_OF(node, struct line, node));
+    line_free(CONTAINER_OF(node, struct key_line, node));
 }
 
 void key_order_free(struct key_order *lines) {
@@ -76,7 +76,7 @@ void key_order_free(struct key_order *lines) {
     heap_free(&lines->closed);
 }
 
-static void drop_if_empty(struct key_order *lines, struct line *line) {
+static void drop_if_empty(struct key_order *lines, struct key_line *line) {
     for (int kind = 0; kind < MEMBER_KINDS; kind++) {
         if (!list_empty(&line->members[kind]))
             return;
@@ -88,7 +88,7 @@ static void drop_if_empty(struct key_order *lines, struct line *line) {
 
 /* ---- closing a key ---- */
 
-static const struct entry *first_closer(struct line *line) {
+static const struct entry *first_closer(struct key_line *line) {
     const struct entry *first = member(line, MEMBER_CLOSING, 0);
     LIST_EACH(node, &line->members[MEMBER_REPLAYING]) {
         const struct entry *entry = of_member(node);
@@ -98,18 +98,18 @@ static const struct entry *first_closer(struct line *line) {
     return first;
 }
 
-static bool is_behind(const struct line *line, const struct entry *entry) {
+static bool is_behind(const struct key_line *line, const struct entry *entry) {
     return line->closer != 0 && entry->seq > line->closer;
 }
 
-static void count_behind(struct line *line) {
+static void count_behind(struct key_line *line) {
     line->behind = 0;
     LIST_EACH(node, &line->members[MEMBER_LIVE])
     line->behind += is_behind(line, of_member(node));
 }
 
 /* The live messages are counted again only if another letter closes the key. */
-static void reckon(struct key_order *lines, struct line *line) {
+static void reckon(struct key_order *lines, struct key_line *line) {
     const struct entry *closer = first_closer(line);
     uint64_t number = closer ? closer->seq : 0;
     if (number != line->closer) {
@@ -159,13 +159,13 @@ static void place(struct ready_queues *waiting, struct entry *entry, bool may_go
     }
 }
 
-static bool live_may_go(const struct line *line, const struct entry *head) {
+static bool live_may_go(const struct key_line *line, const struct entry *head) {
     return head && !is_behind(line, head);
 }
 
 /* Live messages that a letter in pending_review blocks cannot be taken before it, so they do not
  * hold a replaying letter back. */
-static bool replayed_may_go(struct line *line, const struct entry *head) {
+static bool replayed_may_go(struct key_line *line, const struct entry *head) {
     const struct entry *live = member(line, MEMBER_LIVE, 0);
     const struct entry *letter = member(line, MEMBER_CLOSING, 0);
     if (!head || !live || live->seq > head->seq)
@@ -175,7 +175,7 @@ static bool replayed_may_go(struct line *line, const struct entry *head) {
 
 /* Only the first entry of a kind can be taken. If an older one was added, the former first entry is
  * blocked again. */
-static void take_turns(struct key_order *lines, struct ready_queues *waiting, struct line *line,
+static void take_turns(struct key_order *lines, struct ready_queues *waiting, struct key_line *line,
                        const struct instant *now) {
     reckon(lines, line);
     struct entry *live = member(line, MEMBER_LIVE, 0);
@@ -198,7 +198,7 @@ static void insert(struct list *members, struct entry *entry) {
 void key_order_add(struct key_order *lines, struct ready_queues *waiting, struct entry *entry,
                    const struct instant *now) {
     assert(key_order_has_place(entry) && !entry->line);
-    struct line *line = line_of(lines, entry->key);
+    struct key_line *line = line_of(lines, entry->key);
     enum kind_of_member kind = kind_of(entry);
     entry->line = line;
     insert(&line->members[kind], entry);
@@ -213,7 +213,7 @@ void key_order_add(struct key_order *lines, struct ready_queues *waiting, struct
 
 void key_order_remove(struct key_order *lines, struct ready_queues *waiting, struct entry *entry,
                       const struct instant *now) {
-    struct line *line = entry->line;
+    struct key_line *line = entry->line;
     if (kind_of(entry) == MEMBER_LIVE && is_behind(line, entry))
         line->behind--;
     if (entry->blocked)
@@ -229,7 +229,7 @@ void key_order_remove(struct key_order *lines, struct ready_queues *waiting, str
 void key_order_give_back(struct key_order *lines, struct ready_queues *waiting, struct entry *entry,
                          struct mono due) {
     ready_queues_give_back(waiting, entry, due);
-    struct line *line = entry->line;
+    struct key_line *line = entry->line;
     if (member(line, kind_of(entry), 0) != entry)
         place(waiting, entry, false, NULL);
     take_turns(lines, waiting, line, NULL);
@@ -244,7 +244,7 @@ void key_order_take_one(struct ready_queues *waiting, struct entry *entry) {
 size_t key_order_take_blocked(struct key_order *lines, struct ready_queues *waiting, size_t limit,
                               struct entry **out, size_t max) {
     struct heap_node *first = heap_first(&lines->closed);
-    struct line *line = first ? of_closed(first) : NULL;
+    struct key_line *line = first ? of_closed(first) : NULL;
     if (!line || line->behind <= limit)
         return 0;
     size_t count = 0, place = 0;

@@ -1,11 +1,11 @@
 /* key_order: the messages of an ordered queue by key, so that those of one key are processed one at
  * a time and in the order in which they were put.
  *
- * A struct line holds the entries of one key: live messages, replaying letters, and letters that
- * close the key, each oldest first. A message that was judged dead and waits for room in its DLQ
- * closes the key as its letter will. At most one live message and one replaying letter of a key are
- * in the lists from which they can be taken (store/tables/ready_queues.h); all others are blocked,
- * and are in none of these lists.
+ * A struct key_line holds the entries of one key: live messages, replaying letters, and letters
+ * that close the key, each oldest first. A message that was judged dead and waits for room in its
+ * DLQ closes the key as its letter will. At most one live message and one replaying letter of a key
+ * are in the lists from which they can be taken (store/tables/ready_queues.h); all others are
+ * blocked, and are in none of these lists.
  *
  * A live message can be taken if it is the oldest live one and no older letter closes the key. A
  * replaying letter can be taken if it is the oldest replaying one and no older live message can be
@@ -15,7 +15,7 @@
 
 #include "store/tables/ready_queues.h"
 
-struct line;
+struct key_line;
 
 struct key_order {
     struct map by_key;

@@ -4,7 +4,7 @@
 #include "test.h"
 
 static struct database database;
-static struct spread *spread;
+static struct time_bounds *spread;
 
 static int start(void **state) {
     (void)state;
@@ -115,7 +115,7 @@ static void what_was_in_the_file_before_is_known(void **state) {
 static void before_the_file_is_read_nothing_is_narrowed(void **state) {
     (void)state;
     struct err err;
-    struct spread *known = spread;
+    struct time_bounds *known = spread;
     spread = time_bounds_new();
     add("common", "a", 1, 1000);
     struct letters_query query = {.category = BYTES("old")};

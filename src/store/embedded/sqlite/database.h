@@ -174,12 +174,12 @@ enum database_sql {
 };
 
 struct packs;
-struct spread;
+struct time_bounds;
 
 struct database {
     sqlite3 *db;
-    struct packs *packs;   /* borrowed: the packs that its rows refer to */
-    struct spread *spread; /* borrowed: updated for every letter that is written; NULL: none */
+    struct packs *packs;        /* borrowed: the packs that its rows refer to */
+    struct time_bounds *spread; /* borrowed: updated for every letter that is written; NULL: none */
     sqlite3_stmt *statements[SQL_COUNT];
     pthread_mutex_t mutex;
 };

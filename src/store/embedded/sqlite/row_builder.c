@@ -19,7 +19,7 @@ enum {
 
 /* The rows of one fold. The row builder's mutex guards the counts and flags. */
 struct drafting {
-    struct drafter *drafter; /* NULL: the fold thread builds the rows itself */
+    struct row_builder *drafter; /* NULL: the fold thread builds the rows itself */
     struct sqlite_store *self;
     const struct snapshot *snapshot;
     struct error_texts *texts;
@@ -32,7 +32,7 @@ struct drafting {
     struct err draft_err, *err;
 };
 
-struct drafter {
+struct row_builder {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     pthread_t thread;
@@ -56,7 +56,7 @@ static void write_batch(struct drafting *drafting) {
 
 /* Called with the mutex. */
 static bool is_batch_waiting(struct drafting *drafting) {
-    struct drafter *drafter = drafting->drafter;
+    struct row_builder *drafter = drafting->drafter;
     if (drafting->drafted == drafting->written) {
         while (drafting->drafted - drafting->written < RING_HIGH && !drafting->ended)
             pthread_cond_wait(&drafter->changed, &drafter->mutex);
@@ -65,7 +65,7 @@ static bool is_batch_waiting(struct drafting *drafting) {
 }
 
 static void write_drafted(struct drafting *drafting) {
-    struct drafter *drafter = drafting->drafter;
+    struct row_builder *drafter = drafting->drafter;
     pthread_mutex_lock(&drafter->mutex);
     while (is_batch_waiting(drafting)) {
         pthread_mutex_unlock(&drafter->mutex);
@@ -83,7 +83,7 @@ static void write_drafted(struct drafting *drafting) {
 
 /* The current batch is ready. False: no more batches are needed. */
 static bool hand_over(struct drafting *drafting) {
-    struct drafter *drafter = drafting->drafter;
+    struct row_builder *drafter = drafting->drafter;
     if (!drafter) {
         write_batch(drafting);
         drafting->drafted = ++drafting->written;
@@ -139,7 +139,7 @@ static void draft_all(struct drafting *drafting) {
 /* ---- the deferred job ---- */
 
 /* Called with the mutex, which is released meanwhile. */
-static void do_job(struct drafter *drafter) {
+static void do_job(struct row_builder *drafter) {
     void (*job)(void *arg) = drafter->job;
     if (!job)
         return;
@@ -152,7 +152,7 @@ static void do_job(struct drafter *drafter) {
     pthread_cond_signal(&drafter->changed);
 }
 
-void row_builder_defer(struct drafter *drafter, void (*job)(void *arg), void *arg) {
+void row_builder_defer(struct row_builder *drafter, void (*job)(void *arg), void *arg) {
     pthread_mutex_lock(&drafter->mutex);
     assert(!drafter->job && !drafter->on_job);
     drafter->job = job;
@@ -160,7 +160,7 @@ void row_builder_defer(struct drafter *drafter, void (*job)(void *arg), void *ar
     pthread_mutex_unlock(&drafter->mutex);
 }
 
-void row_builder_finish(struct drafter *drafter) {
+void row_builder_finish(struct row_builder *drafter) {
     if (!drafter)
         return;
     pthread_mutex_lock(&drafter->mutex);
@@ -173,7 +173,7 @@ void row_builder_finish(struct drafter *drafter) {
 /* ---- the thread ---- */
 
 static void *drafter_run(void *arg) {
-    struct drafter *drafter = arg;
+    struct row_builder *drafter = arg;
     pthread_mutex_lock(&drafter->mutex);
     while (!drafter->stopping) {
         struct drafting *work = drafter->work;
@@ -193,15 +193,15 @@ static void *drafter_run(void *arg) {
     return NULL;
 }
 
-struct drafter *row_builder_new(void) {
-    struct drafter *drafter = memory_new(sizeof *drafter);
+struct row_builder *row_builder_new(void) {
+    struct row_builder *drafter = memory_new(sizeof *drafter);
     pthread_mutex_init(&drafter->mutex, NULL);
     pthread_cond_init(&drafter->changed, NULL);
     thread_start(&drafter->thread, "store-drafter", drafter_run, drafter);
     return drafter;
 }
 
-void row_builder_free(struct drafter *drafter) {
+void row_builder_free(struct row_builder *drafter) {
     if (!drafter)
         return;
     pthread_mutex_lock(&drafter->mutex);
@@ -215,7 +215,7 @@ void row_builder_free(struct drafter *drafter) {
 }
 
 static void run(struct drafting *drafting) {
-    struct drafter *drafter = drafting->drafter;
+    struct row_builder *drafter = drafting->drafter;
     if (!drafter) {
         draft_all(drafting);
         return;
@@ -227,7 +227,7 @@ static void run(struct drafting *drafting) {
     write_drafted(drafting);
 }
 
-enum status row_builder_write(struct drafter *drafter, struct sqlite_store *self,
+enum status row_builder_write(struct row_builder *drafter, struct sqlite_store *self,
                               const struct snapshot *snapshot, struct error_texts *texts,
                               size_t *left, size_t *left_count, struct err *err) {
     struct drafting drafting = {.drafter = snapshot->entry_count < ENTRIES_MIN ? NULL : drafter,

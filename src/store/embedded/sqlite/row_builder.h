@@ -13,23 +13,23 @@
 #include "store/embedded/sqlite/error_texts.h"
 #include "store/embedded/sqlite/snapshot.h"
 
-struct drafter;
+struct row_builder;
 
-struct drafter *row_builder_new(void);
-void row_builder_free(struct drafter *drafter); /* NULL: no effect */
+struct row_builder *row_builder_new(void);
+void row_builder_free(struct row_builder *drafter); /* NULL: no effect */
 
 /* Writes the snapshot's new rows, inside the fold's transaction. The indexes of all other entries
  * that are not forgotten, and of rows that are too large for a draft, are stored in `left`, which
  * has room for every entry. Without a row builder, or with few entries, the calling thread does all
  * the work. */
-enum status row_builder_write(struct drafter *drafter, struct sqlite_store *self,
+enum status row_builder_write(struct row_builder *drafter, struct sqlite_store *self,
                               const struct snapshot *snapshot, struct error_texts *texts,
                               size_t *left, size_t *left_count, struct err *err);
 
 /* `job` is run by the thread after the next rows that it builds, or by row_builder_finish. One job
  * at a time. */
-void row_builder_defer(struct drafter *drafter, void (*job)(void *arg), void *arg);
+void row_builder_defer(struct row_builder *drafter, void (*job)(void *arg), void *arg);
 /* Returns when the deferred job is done. NULL: no effect. */
-void row_builder_finish(struct drafter *drafter);
+void row_builder_finish(struct row_builder *drafter);
 
 #endif

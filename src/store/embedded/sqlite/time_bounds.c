@@ -13,15 +13,15 @@ struct death_span {
 
 static const struct death_span nowhere = {INT64_MAX, INT64_MIN}, anywhere = {INT64_MIN, INT64_MAX};
 
-struct spread {
+struct time_bounds {
     pthread_mutex_t mutex;
     bool whole; /* true: the rows of the file are included */
     atomic_bool stopping;
     struct death_span spans[TRAIT_COUNT][FILTER_SIGNATURE_VALUES];
 };
 
-struct spread *time_bounds_new(void) {
-    struct spread *spread = memory_new(sizeof *spread);
+struct time_bounds *time_bounds_new(void) {
+    struct time_bounds *spread = memory_new(sizeof *spread);
     pthread_mutex_init(&spread->mutex, NULL);
     for (size_t trait = 0; trait < TRAIT_COUNT; trait++)
         for (size_t value = 0; value < FILTER_SIGNATURE_VALUES; value++)
@@ -29,7 +29,7 @@ struct spread *time_bounds_new(void) {
     return spread;
 }
 
-void time_bounds_free(struct spread *spread) {
+void time_bounds_free(struct time_bounds *spread) {
     if (!spread)
         return;
     pthread_mutex_destroy(&spread->mutex);
@@ -46,7 +46,7 @@ static struct death_span meet(struct death_span a, struct death_span b) {
     return (struct death_span){a.from > b.from ? a.from : b.from, a.to < b.to ? a.to : b.to};
 }
 
-static void add(struct spread *spread, const struct time_bounds_letter *letter) {
+static void add(struct time_bounds *spread, const struct time_bounds_letter *letter) {
     for (int trait = 0; trait < TRAIT_COUNT; trait++) {
         struct death_span *span =
             &spread->spans[trait][filter_signature_part(letter->traits, (enum trait)trait)];
@@ -54,7 +54,7 @@ static void add(struct spread *spread, const struct time_bounds_letter *letter) 
     }
 }
 
-void time_bounds_add(struct spread *spread, const struct time_bounds_letter *letters,
+void time_bounds_add(struct time_bounds *spread, const struct time_bounds_letter *letters,
                      size_t count) {
     if (!spread || count == 0)
         return;
@@ -66,7 +66,8 @@ void time_bounds_add(struct spread *spread, const struct time_bounds_letter *let
 
 /* Letters that are written meanwhile are added by time_bounds_add, so it does not matter which of
  * them this read finds. */
-enum status time_bounds_read(struct spread *spread, struct database *database, struct err *err) {
+enum status time_bounds_read(struct time_bounds *spread, struct database *database,
+                             struct err *err) {
     sqlite3_stmt *stmt = database_statement(database, SQL_TRAITS);
     enum status status = STATUS_OK;
     while (!atomic_load(&spread->stopping) && database_next(database, stmt, &status, err)) {
@@ -80,13 +81,13 @@ enum status time_bounds_read(struct spread *spread, struct database *database, s
     return status;
 }
 
-void time_bounds_stop(struct spread *spread) {
+void time_bounds_stop(struct time_bounds *spread) {
     atomic_store(&spread->stopping, true);
 }
 
 /* ---- queries ---- */
 
-static struct death_span of_reasons(const struct spread *spread, const struct bytes *reasons,
+static struct death_span of_reasons(const struct time_bounds *spread, const struct bytes *reasons,
                                     size_t count) {
     struct death_span span = count > 0 ? nowhere : anywhere;
     for (size_t i = 0; i < count; i++)
@@ -95,7 +96,7 @@ static struct death_span of_reasons(const struct spread *spread, const struct by
     return span;
 }
 
-static struct death_span of_attempts(const struct spread *spread, int64_t least) {
+static struct death_span of_attempts(const struct time_bounds *spread, int64_t least) {
     struct death_span span = nowhere;
     for (uint32_t value = filter_signature_part(least, TRAIT_ATTEMPTS);
          value < FILTER_SIGNATURE_VALUES; value++)
@@ -103,7 +104,7 @@ static struct death_span of_attempts(const struct spread *spread, int64_t least)
     return span;
 }
 
-static struct death_span of_wanted(const struct spread *spread,
+static struct death_span of_wanted(const struct time_bounds *spread,
                                    const struct filter_signature_wanted *wanted) {
     struct death_span span = wanted->least > 0 ? of_attempts(spread, wanted->least) : anywhere;
     for (int trait = 0; trait < TRAIT_COUNT; trait++)
@@ -121,7 +122,7 @@ static void narrow(struct letters_query *query, struct death_span span) {
         query->until.ms = span.to + 1;
 }
 
-bool time_bounds_narrow(struct spread *spread, const struct filter_signature_wanted *wanted,
+bool time_bounds_narrow(struct time_bounds *spread, const struct filter_signature_wanted *wanted,
                         const struct bytes *reasons, size_t reason_count,
                         struct letters_query *query) {
     if (wanted->mask == 0 && wanted->least == 0 && reason_count == 0)

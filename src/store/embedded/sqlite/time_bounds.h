@@ -12,24 +12,26 @@
 #include "store/embedded/sqlite/database.h"
 #include "store/embedded/sqlite/filter_signature.h"
 
-struct spread *time_bounds_new(void);
-void time_bounds_free(struct spread *spread);
+struct time_bounds *time_bounds_new(void);
+void time_bounds_free(struct time_bounds *spread);
 
 struct time_bounds_letter {
     int64_t traits, dead_ms;
 };
 
 /* NULL: no effect. Called before the rows are in the file. */
-void time_bounds_add(struct spread *spread, const struct time_bounds_letter *letters, size_t count);
+void time_bounds_add(struct time_bounds *spread, const struct time_bounds_letter *letters,
+                     size_t count);
 
 /* Reads the ranges of the rows in the file; lists are narrowed afterwards. */
-enum status time_bounds_read(struct spread *spread, struct database *database, struct err *err);
-void time_bounds_stop(struct spread *spread); /* interrupts time_bounds_read, if it runs */
+enum status time_bounds_read(struct time_bounds *spread, struct database *database,
+                             struct err *err);
+void time_bounds_stop(struct time_bounds *spread); /* interrupts time_bounds_read, if it runs */
 
 /* Narrows the query's since and until to the time in which letters died that may match it: with
  * these traits and with one of these reasons (none given: any reason). False: there are no such
  * letters. */
-bool time_bounds_narrow(struct spread *spread, const struct filter_signature_wanted *wanted,
+bool time_bounds_narrow(struct time_bounds *spread, const struct filter_signature_wanted *wanted,
                         const struct bytes *reasons, size_t reason_count,
                         struct letters_query *query);
 
