@@ -90,8 +90,8 @@ enum status replay_check_way(struct replays *replays, const struct replay_order 
     if (replays_know(replays, replay_order_queue(order, letter->queue)))
         return STATUS_OK;
     return err_set(err, STATUS_INVALID,
-                   "letter %.*s belongs to queue \"%.*s\", which is not configured: send it to "
-                   "another queue, or to its origin (to: \"" COMEBACK_ORIGIN "\")",
+                   "letter %.*s belongs to queue \"%.*s\", which is not in the configuration: send "
+                   "it to another queue, or to its origin (to: \"" COMEBACK_ORIGIN "\")",
                    BYTES_ARG(letter->letter_id), BYTES_ARG(bytes_clip(letter->queue, 255)));
 }
 
