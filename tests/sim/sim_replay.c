@@ -1,8 +1,8 @@
 /* Replays of the letters of one queue, started by people at any moment, killed with the server, and
  * taken up by its next life. */
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "triage/replay/replay_blocked.h"
 #include "triage/replay/replay_state.h"
 #include "world.h"
 
@@ -30,8 +30,13 @@ static bool queue_is(void *arg, struct bytes name, struct replay_queue *out) {
     *out = (struct replay_queue){.max_lag = UINT64_MAX, .concurrency = WORLD_CONCURRENCY};
     if (!engine_view(world->engine, name, &view))
         return false;
-    if (view.state != QUEUE_RUNNING || view.breaker != BREAKER_CLOSED)
-        snprintf(out->blocked, sizeof out->blocked, "it cannot take anything");
+    const char *stopped = view.state == QUEUE_RUNNING ? NULL : queue_state_text(view.state);
+    replay_blocked(&(struct replay_queue_state){.name = view.name,
+                                                .stopped = stopped,
+                                                .checking = view.checking,
+                                                .breaker_open = view.breaker == BREAKER_OPEN,
+                                                .source_connected = true},
+                   out);
     return true;
 }
 

@@ -959,7 +959,7 @@ static void a_letter_of_no_queue_is_refused_and_told_of_its_origin(void **state)
                              .body = BYTES("{}")});
     choose_ids(&order, 1);
     assert_int_equal(replays_start(replays, &order, id, &err), STATUS_INVALID);
-    assert_non_null(strstr(err.text, "queue \"elsewhere\", which is not configured"));
+    assert_non_null(strstr(err.text, "queue \"elsewhere\", which is not in the configuration"));
     assert_non_null(strstr(err.text, "to: \"origin\""));
 }
 
