@@ -201,9 +201,11 @@ struct store_vtable {
      * UPDATE or FORGET of them is durable or they are given back. */
     size_t (*take)(struct store *store, uint32_t queue, enum store_take which, struct instant now,
                    struct message **out, size_t max);
-    /* Takes the message with this seq if it waits (due or not); NULL otherwise. */
+    /* Takes the message with this seq if it waits (due or not); NULL otherwise, and if it waits for
+     * room in a DLQ. */
     struct message *(*take_one)(struct store *store, uint32_t queue, uint64_t seq);
-    /* As take_one, but also takes a message that the order of its key holds back. */
+    /* As take_one, but also takes a message that the order of its key holds back, or that waits for
+     * room. */
     struct message *(*take_any)(struct store *store, uint32_t queue, uint64_t seq);
     /* With ORDER_KEY: takes live messages of closed keys, except the first `limit` of each key,
      * youngest last; blocked_by is set in each. */

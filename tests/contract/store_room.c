@@ -119,10 +119,12 @@ static void they_wait_again_after_the_store_was_opened_anew(void **state) {
     subject_free(subject);
 }
 
-static void one_can_be_taken_by_its_number_and_forgotten(void **state) {
+static void one_can_be_taken_only_to_decide_about_it(void **state) {
     struct subject *subject = subject_new(*state);
     uint64_t seq = put_judged(subject, "a", "one.dlq");
-    struct message *held = subject->store->vtable->take_one(subject->store, subject->queue, seq);
+    struct store *store = subject->store;
+    assert_null(store->vtable->take_one(store, subject->queue, seq)); /* it was judged */
+    struct message *held = store->vtable->take_any(store, subject->queue, seq);
     assert_non_null(held);
     subject_forget(subject, seq);
     message_free(held);
@@ -174,7 +176,7 @@ static void an_ordered_one_closes_its_key_until_it_is_decided(void **state) {
     X(they_are_listed_by_dlq)                                                                      \
     X(they_count_in_no_depth_until_they_are_letters)                                               \
     X(they_wait_again_after_the_store_was_opened_anew)                                             \
-    X(one_can_be_taken_by_its_number_and_forgotten)                                                \
+    X(one_can_be_taken_only_to_decide_about_it)                                                    \
     X(an_ordered_one_closes_its_key_until_it_is_decided)
 
 int main(void) {

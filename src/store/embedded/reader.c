@@ -365,7 +365,7 @@ static struct message *take_named(struct store *store, uint32_t queue, uint64_t 
     pthread_mutex_lock(&self->front.mutex);
     struct entry *entry = any ? tables_take_any(&self->front.tables, queue, seq) : NULL;
     if (!entry)
-        entry = paging_take_one(self, queue, seq);
+        entry = paging_take_one(self, queue, seq, any);
     if (entry)
         locate(entry, &at);
     pthread_mutex_unlock(&self->front.mutex);

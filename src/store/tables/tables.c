@@ -319,10 +319,15 @@ bool tables_mark(struct tables *tables, struct entry *entry, struct bytes text,
     return known;
 }
 
-struct entry *tables_take_one(struct tables *tables, uint32_t queue, uint64_t seq) {
-    struct entry *entry = tables_find(tables, seq);
+static struct entry *take_waiting(struct tables *tables, uint32_t queue, struct entry *entry) {
     bool here = entry && entry->stage == ENTRY_HELD && entry->queue == queue;
     return here && ready_queues_take_one(waiting_of(tables, entry), entry) ? entry : NULL;
+}
+
+/* A message that waits for room in its DLQ was judged: it must not be handed over again. */
+struct entry *tables_take_one(struct tables *tables, uint32_t queue, uint64_t seq) {
+    struct entry *entry = tables_find(tables, seq);
+    return entry && entry_awaits_room(entry) ? NULL : take_waiting(tables, queue, entry);
 }
 
 struct entry *tables_take_any(struct tables *tables, uint32_t queue, uint64_t seq) {
@@ -330,7 +335,7 @@ struct entry *tables_take_any(struct tables *tables, uint32_t queue, uint64_t se
     bool held_back = entry && entry->stage == ENTRY_HELD && entry->queue == queue &&
                      entry->blocked && !entry_is_taken(entry);
     if (!held_back)
-        return tables_take_one(tables, queue, seq);
+        return take_waiting(tables, queue, entry);
     key_order_take_one(waiting_of(tables, entry), entry);
     return entry;
 }

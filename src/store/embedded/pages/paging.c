@@ -340,12 +340,14 @@ void paging_bring(struct sqlite_store *self, struct queue_table *queue, enum sto
     paging_drop(self);
 }
 
-struct entry *paging_take_one(struct sqlite_store *self, uint32_t queue, uint64_t seq) {
+struct entry *paging_take_one(struct sqlite_store *self, uint32_t queue, uint64_t seq, bool any) {
     struct entry *found = NULL;
     struct err err;
     if (changes_fetch(self, seq, &found, &err) != STATUS_OK)
         log_error("message %llu cannot be read: %s", (unsigned long long)seq, err.text);
-    struct entry *entry = tables_take_one(&self->front.tables, queue, seq);
+    struct tables *tables = &self->front.tables;
+    struct entry *entry =
+        any ? tables_take_any(tables, queue, seq) : tables_take_one(tables, queue, seq);
     if (!entry && found)
         changes_release(self, found);
     return entry;

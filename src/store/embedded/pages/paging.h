@@ -21,7 +21,7 @@ enum status paging_restore(struct sqlite_store *self, sqlite3_stmt *stmt, struct
 void paging_bring(struct sqlite_store *self, struct queue_table *queue, enum store_take which,
                   struct instant now);
 /* Takes the message with this seq, in memory or parked; NULL if it does not wait. */
-struct entry *paging_take_one(struct sqlite_store *self, uint32_t queue, uint64_t seq);
+struct entry *paging_take_one(struct sqlite_store *self, uint32_t queue, uint64_t seq, bool any);
 /* Called before a row is loaded into memory: if its message waits, it was parked, and is not
  * counted as parked any more. */
 void paging_note_back(struct sqlite_store *self, const struct row_facts *row);
