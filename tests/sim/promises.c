@@ -338,7 +338,8 @@ static void check_caps(struct world *world) {
     }
 }
 
-/* No full DLQ holds what would succeed, where nothing else does: order, idempotency, workers. */
+/* No full DLQ holds what would succeed, where nothing else does: order, idempotency, workers, a
+ * halted queue, an open breaker. */
 void promises_check_healthy(struct world *world) {
     for (size_t i = 0; i < world->message_count && !world->broken[0]; i++) {
         struct sim_message *message = &world->messages[i];
@@ -346,9 +347,10 @@ void promises_check_healthy(struct world *world) {
         if (!plain || message->script != SCRIPT_GOOD || message->open_calls > 0)
             continue;
         promises_look(world, message);
-        bool halted = world->queues[message->queue].state == QUEUE_HALTED;
+        const struct world_queue *queue = &world->queues[message->queue];
+        bool stopped = queue->state == QUEUE_HALTED || queue->breaker == BREAKER_OPEN;
         if (message->held && !is_dead(message->state) && !message->met_outage &&
-            !message->removal_asked && !halted)
+            !message->removal_asked && !stopped)
             world_break(world, "%s: healthy, and held by a full DLQ", message->id);
     }
 }
