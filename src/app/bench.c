@@ -10,7 +10,7 @@
 #include "app/bench_figures.h"
 #include "app/bench_queue.h"
 #include "config/config.h"
-#include "config/config_path.h"
+#include "config/table/config_path.h"
 #include "app/local_verbs.h"
 #include "base/tempdir.h"
 #include "base/instant.h"

@@ -4,7 +4,7 @@
 
 #include "app/behaviour.h"
 #include "app/program_check.h"
-#include "config/config_json.h"
+#include "config/table/config_json.h"
 #include "broker/sinks.h"
 #include "broker/sources.h"
 #include "app/local_verbs.h"

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "config/config_triage.h"
-#include "config/config_triage_rules.h"
+#include "config/triage/config_triage.h"
+#include "config/triage/config_triage_rules.h"
 #include "base/memory.h"
 #include "base/thread/thread.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/config_path.h"
+#include "config/table/config_path.h"
 #include "config/config_tables.h"
 #include "base/memory.h"
 

@@ -1,6 +1,6 @@
 #include "config/config_headers.h"
 
-#include "config/config_value.h"
+#include "config/table/config_value.h"
 #include "base/text/http_field.h"
 #include "base/percent.h"
 

@@ -2,7 +2,7 @@
 #ifndef CONFIG_CONFIG_HEADERS_H
 #define CONFIG_CONFIG_HEADERS_H
 
-#include "config/config_reader.h"
+#include "config/table/config_reader.h"
 #include "core/rule.h"
 
 /* A mapping of names to values. */

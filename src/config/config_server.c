@@ -1,10 +1,10 @@
 #include "config/config_server.h"
 
 #include "config/config_address.h"
-#include "config/config_path.h"
-#include "config/config_printer.h"
+#include "config/table/config_path.h"
+#include "config/table/config_printer.h"
 #include "config/config_telemetry.h"
-#include "config/config_value.h"
+#include "config/table/config_value.h"
 
 enum {
     LISTEN_PORT = 7070,

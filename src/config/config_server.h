@@ -2,7 +2,7 @@
 #ifndef CONFIG_CONFIG_SERVER_H
 #define CONFIG_CONFIG_SERVER_H
 
-#include "config/config_reader.h"
+#include "config/table/config_reader.h"
 
 extern const struct config_table config_server_table;
 

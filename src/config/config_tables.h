@@ -2,19 +2,19 @@
 #ifndef CONFIG_CONFIG_TABLES_H
 #define CONFIG_CONFIG_TABLES_H
 
-#include "config/config_adopt.h"
-#include "config/config_alerts.h"
-#include "config/config_classify.h"
-#include "config/config_dlq.h"
-#include "config/config_handler.h"
-#include "config/config_policy.h"
-#include "config/config_queue.h"
-#include "config/config_reply.h"
+#include "config/triage/config_adopt.h"
+#include "config/triage/config_alerts.h"
+#include "config/queue/config_classify.h"
+#include "config/triage/config_dlq.h"
+#include "config/queue/config_handler.h"
+#include "config/queue/config_policy.h"
+#include "config/queue/config_queue.h"
+#include "config/queue/config_reply.h"
 #include "config/config_server.h"
 #include "config/config_telemetry.h"
-#include "config/config_triage.h"
-#include "config/config_triage_rules.h"
-#include "config/config_when.h"
+#include "config/triage/config_triage.h"
+#include "config/triage/config_triage_rules.h"
+#include "config/queue/config_when.h"
 
 extern const struct config_table config_root_table;
 

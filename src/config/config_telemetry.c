@@ -4,9 +4,9 @@
 
 #include "config/config_address.h"
 #include "config/config_headers.h"
-#include "config/config_path.h"
-#include "config/config_printer.h"
-#include "config/config_value.h"
+#include "config/table/config_path.h"
+#include "config/table/config_printer.h"
+#include "config/table/config_value.h"
 
 enum { SAMPLE_ALL = 1000, SERVICE_MAX = 255 };
 

@@ -3,7 +3,7 @@
 #ifndef CONFIG_CONFIG_TELEMETRY_H
 #define CONFIG_CONFIG_TELEMETRY_H
 
-#include "config/config_reader.h"
+#include "config/table/config_reader.h"
 
 extern const struct config_table config_telemetry_table;
 

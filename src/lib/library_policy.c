@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "config/config.h"
-#include "config/config_policy.h"
-#include "config/config_value.h"
+#include "config/queue/config_policy.h"
+#include "config/table/config_value.h"
 #include "lib/library.h"
 #include "base/memory.h"
 #include "engine/facts.h"

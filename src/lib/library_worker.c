@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "store/clock_record.h"
-#include "config/config_path.h"
+#include "config/table/config_path.h"
 #include "broker/sources.h"
 #include "base/memory.h"
 #include "base/random.h"

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "config/config_limit.h"
+#include "config/triage/config_limit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     double value = 0;

@@ -1,7 +1,7 @@
 /* Printing, and what a reload cannot apply. */
 #include "test.h"
 
-#include "config/config_json.h"
+#include "config/table/config_json.h"
 #include "base/json/json.h"
 
 static struct config *parsed(struct bytes yaml) {
