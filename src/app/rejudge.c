@@ -5,7 +5,7 @@
 
 #include "base/json/json.h"
 #include "base/memory.h"
-#include "engine/facts.h"
+#include "engine/judge/facts.h"
 #include "jq/jq_pool.h"
 
 struct rejudge {

@@ -1,7 +1,7 @@
 /* Moves an attempt on after the event that it waited for has happened on another thread. */
 #include <assert.h>
 
-#include "engine/edit.h"
+#include "engine/attempt/edit.h"
 #include "engine/publish.h"
 
 void advance_attempt(struct engine *engine, struct engine_post *post) {

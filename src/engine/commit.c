@@ -12,7 +12,7 @@
 #include "engine/settle.h"
 #include "engine/source.h"
 #include "engine/receive.h"
-#include "engine/queue_facts.h"
+#include "engine/queue/queue_facts.h"
 
 enum { FACTS_MAX = 64 * 1024 }; /* enough for all counts of a flood guard */
 enum { SCRATCH_BYTES = 4096 };

@@ -9,13 +9,13 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "engine/body_room.h"
+#include "engine/attempt/body_room.h"
 #include "engine/feature.h"
 #include "engine/receive.h"
 #include "engine/features/origin.h"
-#include "engine/queue_facts.h"
+#include "engine/queue/queue_facts.h"
 #include "engine/publish.h"
-#include "engine/attempt_log.h"
+#include "engine/attempt/attempt_log.h"
 
 struct engine *engine_new(const struct engine_options *options) {
     struct engine *engine = memory_new(sizeof *engine);

@@ -11,7 +11,7 @@
 #include "core/outage/breaker.h"
 #include "core/outage/flood.h"
 #include "core/policy.h"
-#include "engine/versions.h"
+#include "engine/queue/versions.h"
 #include "port/broker.h"
 #include "port/clock.h"
 #include "port/handler.h"

@@ -3,14 +3,14 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "engine/body_room.h"
+#include "engine/attempt/body_room.h"
 #include "engine/features/expiry.h"
 #include "engine/features/lease_poll.h"
 #include "engine/features/idempotency.h"
 #include "engine/receive.h"
 #include "engine/features/order.h"
 #include "engine/features/origin.h"
-#include "engine/queue_facts.h"
+#include "engine/queue/queue_facts.h"
 #include "engine/features/refusal.h"
 #include "engine/features/room.h"
 #include "engine/features/suspect.h"

@@ -19,9 +19,9 @@
 #include "core/note_space.h"
 #include "core/outage/second_opinion.h"
 #include "engine/engine.h"
-#include "engine/attempt.h"
-#include "engine/clock_jumps.h"
-#include "engine/rate.h"
+#include "engine/attempt/attempt.h"
+#include "engine/judge/clock_jumps.h"
+#include "engine/queue/rate.h"
 #include "port/letters.h"
 
 enum {

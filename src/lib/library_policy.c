@@ -8,7 +8,7 @@
 #include "config/table/config_value.h"
 #include "lib/library.h"
 #include "base/memory.h"
-#include "engine/facts.h"
+#include "engine/judge/facts.h"
 
 enum { QUEUE_NAME_MAX = 200, MISTAKES_MAX = 64 << 10 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/attempt_log.h"
+#include "engine/attempt/attempt_log.h"
 #include "world.h"
 
 enum { QUEUE_NUMBERS = 64 }; /* more than there are queues: a crash may leave some unused */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "engine/answer.h"
+#include "engine/attempt/answer.h"
 #include "engine/feature.h"
 
 /* Limit in bytes of the bodies in one hand-over of more than one message. */

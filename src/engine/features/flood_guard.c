@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "core/fingerprint.h"
 #include "core/outage/flood.h"
-#include "engine/queue_facts.h"
+#include "engine/queue/queue_facts.h"
 #include "engine/feature.h"
 
 enum { MINUTE_MS = 60 * 1000, WHY_MAX = 256, WHY_NAME_MAX = 64 };

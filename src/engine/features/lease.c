@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "core/lifecycle.h"
-#include "engine/body_room.h"
+#include "engine/attempt/body_room.h"
 #include "engine/features/lease_poll.h"
 #include "engine/features/idempotency.h"
 #include "engine/features/tracing.h"

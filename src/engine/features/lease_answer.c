@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "engine/body_room.h"
+#include "engine/attempt/body_room.h"
 #include "engine/features/idempotency.h"
 #include "engine/features/lease.h"
 

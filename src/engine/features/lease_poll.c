@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "engine/body_room.h"
+#include "engine/attempt/body_room.h"
 #include "engine/features/lease.h"
 #include "engine/features/tracing.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/pointer.h"
-#include "engine/body_room.h"
+#include "engine/attempt/body_room.h"
 #include "engine/publish.h"
 #include "engine/feature.h"
 

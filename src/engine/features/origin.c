@@ -5,7 +5,7 @@
 #include "core/comeback.h"
 #include "core/lifecycle.h"
 #include "core/pointer.h"
-#include "engine/body_room.h"
+#include "engine/attempt/body_room.h"
 #include "engine/receive.h"
 #include "engine/source.h"
 #include "engine/publish.h"

@@ -9,7 +9,7 @@
 #include "engine/features/lease_poll.h"
 #include "engine/receive.h"
 #include "engine/source.h"
-#include "engine/queue_facts.h"
+#include "engine/queue/queue_facts.h"
 #include "engine/features/room.h"
 #include "engine/feature.h"
 

@@ -4,7 +4,7 @@
 
 #include "engine/receive.h"
 #include "engine/source.h"
-#include "engine/queue_facts.h"
+#include "engine/queue/queue_facts.h"
 #include "engine/feature.h"
 
 static void add(struct queue *queue, struct wall at) {

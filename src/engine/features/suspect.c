@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "engine/attempt_log.h"
+#include "engine/attempt/attempt_log.h"
 #include "engine/features/tracing.h"
 #include "engine/feature.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/tempdir.h"
-#include "engine/attempt_log.h"
+#include "engine/attempt/attempt_log.h"
 
 enum { SLOT_SIZE = 24, SLOTS_MAX = 1 << 20 };
 

@@ -1,4 +1,4 @@
-/* Which state of an attempt may follow which: the picture of engine/attempt.h. */
+/* Which state of an attempt may follow which: the picture of engine/attempt/attempt.h. */
 #include <string.h>
 
 #include "rig.h"

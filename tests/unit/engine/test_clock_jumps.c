@@ -1,5 +1,5 @@
 /* How old something is, whatever was done to the wall clock meanwhile. */
-#include "engine/clock_jumps.h"
+#include "engine/judge/clock_jumps.h"
 #include "test.h"
 
 enum { HOUR_MS = 3600000 };

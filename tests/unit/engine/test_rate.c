@@ -1,4 +1,4 @@
-#include "engine/rate.h"
+#include "engine/queue/rate.h"
 
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* Which versions of consumers are in use. */
-#include "engine/versions.h"
+#include "engine/queue/versions.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "engine/facts.h"
+#include "engine/judge/facts.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "engine/facts.h"
+#include "engine/judge/facts.h"
 #include "engine/feature.h"
 
 static void init_lists(struct queue *queue) {

@@ -1,4 +1,4 @@
-#include "engine/queue_facts.h"
+#include "engine/queue/queue_facts.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-#include "engine/rule_jq.h"
+#include "engine/judge/rule_jq.h"
 
 #include <stdlib.h>
 

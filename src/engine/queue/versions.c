@@ -1,4 +1,4 @@
-#include "engine/versions.h"
+#include "engine/queue/versions.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
-#include "engine/answer.h"
+#include "engine/attempt/answer.h"
 
 #include <string.h>
 
 #include "base/json/json.h"
-#include "engine/facts.h"
-#include "engine/rule_jq.h"
+#include "engine/judge/facts.h"
+#include "engine/judge/rule_jq.h"
 
 /* One answer that is being judged; in the attempt's arena. */
 struct answering {

@@ -1,4 +1,4 @@
-#include "engine/attempt_log.h"
+#include "engine/attempt/attempt_log.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "engine/edit.h"
+#include "engine/attempt/edit.h"
 
 #include <string.h>
 

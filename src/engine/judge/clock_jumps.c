@@ -1,4 +1,4 @@
-#include "engine/clock_jumps.h"
+#include "engine/judge/clock_jumps.h"
 
 #include <string.h>
 

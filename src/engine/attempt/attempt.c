@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "core/pointer.h"
-#include "engine/answer.h"
-#include "engine/body_room.h"
+#include "engine/attempt/answer.h"
+#include "engine/attempt/body_room.h"
 #include "engine/features/call_batch.h"
-#include "engine/edit.h"
+#include "engine/attempt/edit.h"
 #include "engine/publish.h"
-#include "engine/attempt_log.h"
+#include "engine/attempt/attempt_log.h"
 #include "engine/feature.h"
 
 struct attempt *attempt_new(struct queue *queue, struct message *held) {

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "engine/answer.h"
-#include "engine/body_room.h"
-#include "engine/facts.h"
+#include "engine/attempt/answer.h"
+#include "engine/attempt/body_room.h"
+#include "engine/judge/facts.h"
 #include "engine/feature.h"
-#include "engine/rule_jq.h"
+#include "engine/judge/rule_jq.h"
 
 /* The attempt waits until all programs have answered. */
 static void answered(struct attempt *attempt, size_t index, bool matched) {

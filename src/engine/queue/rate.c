@@ -1,4 +1,4 @@
-#include "engine/rate.h"
+#include "engine/queue/rate.h"
 
 enum { SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS };
 

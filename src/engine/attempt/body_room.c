@@ -1,4 +1,4 @@
-#include "engine/body_room.h"
+#include "engine/attempt/body_room.h"
 
 #include <stdint.h>
 

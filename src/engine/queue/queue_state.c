@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "engine/queue_facts.h"
+#include "engine/queue/queue_facts.h"
 
 void queue_set_state(struct queue *queue, enum queue_state state, struct bytes why) {
     queue->state = state;
