@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "engine/judge/facts.h"
 #include "engine/feature.h"
-#include "engine/features/lease_poll.h"
-#include "engine/features/lease_answer.h"
+#include "engine/features/lease/lease_poll.h"
+#include "engine/features/lease/lease_answer.h"
 #include "engine/features/removal.h"
 #include "engine/state.h"
 

@@ -5,14 +5,14 @@
 #include "base/log.h"
 #include "engine/attempt/body_room.h"
 #include "engine/features/expiry.h"
-#include "engine/features/lease_poll.h"
+#include "engine/features/lease/lease_poll.h"
 #include "engine/features/idempotency.h"
 #include "engine/receive.h"
 #include "engine/features/order.h"
 #include "engine/features/origin.h"
 #include "engine/queue/queue_facts.h"
 #include "engine/features/refusal.h"
-#include "engine/features/room.h"
+#include "engine/features/dlq/room.h"
 #include "engine/features/suspect.h"
 
 /* ---- whether the queue may hand over ---- */

@@ -1,7 +1,7 @@
 /* Log lines and events about messages and queues. */
 #include "base/json/json.h"
 #include "core/lifecycle.h"
-#include "engine/features/tracing.h"
+#include "engine/features/tracing/tracing.h"
 
 enum {
     NOTICE_MAX = 4096,

@@ -10,9 +10,9 @@
 #include "core/lifecycle.h"
 #include "core/pointer.h"
 #include "engine/features/origin.h"
-#include "engine/features/room.h"
+#include "engine/features/dlq/room.h"
 #include "engine/features/stops.h"
-#include "engine/features/tracing.h"
+#include "engine/features/tracing/tracing.h"
 
 enum {
     AT_ONCE = 256,

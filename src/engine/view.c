@@ -5,7 +5,7 @@
 
 #include "engine/features/flood_guard.h"
 #include "engine/publish.h"
-#include "engine/features/room.h"
+#include "engine/features/dlq/room.h"
 
 enum { LAST_MINUTE_MS = 60 * 1000 };
 

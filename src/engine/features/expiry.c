@@ -1,6 +1,6 @@
 #include "engine/features/expiry.h"
 
-#include "engine/features/tracing.h"
+#include "engine/features/tracing/tracing.h"
 
 enum { EXPIRY_WHY_MAX = 96 };
 

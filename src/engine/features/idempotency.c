@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/steady.h"
 #include "engine/features/reply.h"
-#include "engine/features/tracing.h"
+#include "engine/features/tracing/tracing.h"
 #include "engine/feature.h"
 
 enum {

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "engine/features/tracing.h"
+#include "engine/features/tracing/tracing.h"
 #include "engine/feature.h"
 
 enum { AT_ONCE = 64, WHY_MAX = 128 };

@@ -6,11 +6,11 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "engine/features/lease_poll.h"
+#include "engine/features/lease/lease_poll.h"
 #include "engine/receive.h"
 #include "engine/source.h"
 #include "engine/queue/queue_facts.h"
-#include "engine/features/room.h"
+#include "engine/features/dlq/room.h"
 #include "engine/feature.h"
 
 enum {

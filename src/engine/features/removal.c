@@ -4,10 +4,10 @@
 
 #include "base/memory.h"
 #include "core/lifecycle.h"
-#include "engine/features/lease.h"
+#include "engine/features/lease/lease.h"
 #include "engine/features/refusal.h"
-#include "engine/features/spilling.h"
-#include "engine/features/tracing.h"
+#include "engine/features/dlq/spilling.h"
+#include "engine/features/tracing/tracing.h"
 #include "engine/feature.h"
 
 /* A request with messages whose change is not durable yet. */

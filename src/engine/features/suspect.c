@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "engine/attempt/attempt_log.h"
-#include "engine/features/tracing.h"
+#include "engine/features/tracing/tracing.h"
 #include "engine/feature.h"
 
 /* A suspect that waits for its turn. */

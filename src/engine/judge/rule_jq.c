@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "engine/features/tracing.h"
+#include "engine/features/tracing/tracing.h"
 
 struct rule_question {
     struct engine_post post;

@@ -1,5 +1,5 @@
 #include "engine/attempt/body_room.h"
-#include "engine/features/spilling.h"
+#include "engine/features/dlq/spilling.h"
 #include "engine/feature.h"
 
 enum {

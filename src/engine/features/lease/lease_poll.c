@@ -1,12 +1,12 @@
-#include "engine/features/lease_poll.h"
+#include "engine/features/lease/lease_poll.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "engine/attempt/body_room.h"
-#include "engine/features/lease.h"
-#include "engine/features/tracing.h"
+#include "engine/features/lease/lease.h"
+#include "engine/features/tracing/tracing.h"
 
 struct lease_poll {
     struct list link;          /* in queue->polls, while it can get messages */

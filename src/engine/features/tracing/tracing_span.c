@@ -1,4 +1,4 @@
-#include "engine/features/tracing_span.h"
+#include "engine/features/tracing/tracing_span.h"
 
 #include <assert.h>
 #include <stdio.h>

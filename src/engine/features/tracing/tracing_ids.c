@@ -2,7 +2,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "engine/features/tracing.h"
+#include "engine/features/tracing/tracing.h"
 
 void tracing_derive(unsigned char *out, size_t size, const char *what, struct bytes id,
                     int64_t number) {

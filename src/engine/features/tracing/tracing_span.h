@@ -3,7 +3,7 @@
 #ifndef ENGINE_TRACING_SPAN_H
 #define ENGINE_TRACING_SPAN_H
 
-#include "engine/features/tracing.h"
+#include "engine/features/tracing/tracing.h"
 
 void tracing_span_process(const struct attempt *attempt); /* one attempt */
 void tracing_span_settle(

@@ -1,9 +1,9 @@
-#include "engine/features/tracing.h"
+#include "engine/features/tracing/tracing.h"
 
 #include <sodium.h>
 #include <string.h>
 
-#include "engine/features/tracing_span.h"
+#include "engine/features/tracing/tracing_span.h"
 #include "engine/feature.h"
 
 /* ---- context ---- */

@@ -1,4 +1,4 @@
-#include "engine/features/room.h"
+#include "engine/features/dlq/room.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "core/outage/cap.h"
 #include "core/lifecycle.h"
-#include "engine/features/tracing.h"
+#include "engine/features/tracing/tracing.h"
 #include "engine/feature.h"
 
 enum {

@@ -1,4 +1,4 @@
-#include "engine/features/lease.h"
+#include "engine/features/lease/lease.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include "base/memory.h"
 #include "core/lifecycle.h"
 #include "engine/attempt/body_room.h"
-#include "engine/features/lease_poll.h"
+#include "engine/features/lease/lease_poll.h"
 #include "engine/features/idempotency.h"
-#include "engine/features/tracing.h"
+#include "engine/features/tracing/tracing.h"
 #include "engine/feature.h"
 
 enum { HEX_DIGITS = 16, RECOVER_AT_ONCE = 64 };

@@ -11,7 +11,7 @@
 #ifndef ENGINE_LEASE_H
 #define ENGINE_LEASE_H
 
-#include "engine/features/lease_answer.h"
+#include "engine/features/lease/lease_answer.h"
 #include "engine/state.h"
 
 enum lease_stage { LEASE_GRANTING, LEASE_ALIVE, LEASE_EXTENDING, LEASE_ENDED };

@@ -1,4 +1,4 @@
-#include "engine/features/mirror.h"
+#include "engine/features/dlq/mirror.h"
 
 #include <stdio.h>
 #include <string.h>

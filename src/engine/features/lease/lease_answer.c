@@ -1,11 +1,11 @@
-#include "engine/features/lease_answer.h"
+#include "engine/features/lease/lease_answer.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "engine/attempt/body_room.h"
 #include "engine/features/idempotency.h"
-#include "engine/features/lease.h"
+#include "engine/features/lease/lease.h"
 
 static const char run_out[] = "the lease has run out";
 static const char over[] = "the lease is over: it was answered, or the message was leased again";
