@@ -13,8 +13,8 @@
 #include "store/tables/entry.h"
 #include "store/embedded/sqlite/database.h"
 #include "store/embedded/store_internal.h"
-#include "store/embedded/sqlite/filter_signature.h"
-#include "store/embedded/sqlite/wal.h"
+#include "store/embedded/sqlite/list/filter_signature.h"
+#include "store/embedded/sqlite/fold/wal.h"
 
 enum {
     PATH_SIZE = 4096,

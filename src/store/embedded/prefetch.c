@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "store/embedded/sqlite/changes.h"
+#include "store/embedded/sqlite/fold/changes.h"
 #include "store/embedded/sqlite/load_tables.h"
 #include "store/embedded/sqlite/rows.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "store/embedded/sqlite/bounds.h"
-#include "store/embedded/sqlite/changes.h"
+#include "store/embedded/sqlite/fold/changes.h"
 #include "store/embedded/journal/journal_embedded.h"
 #include "store/embedded/sqlite/load_tables.h"
 #include "store/embedded/doctor/lost.h"

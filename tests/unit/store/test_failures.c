@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "sim_disk.h"
 #include "sim_vfs.h"
-#include "store/embedded/sqlite/fold.h"
+#include "store/embedded/sqlite/fold/fold.h"
 #include "store/embedded/sqlite_store.h"
 #include "test.h"
 

@@ -2,8 +2,8 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
-#include "store/embedded/sqlite/error_words.h"
-#include "store/embedded/sqlite/list_sql.h"
+#include "store/embedded/sqlite/list/error_words.h"
+#include "store/embedded/sqlite/list/list_sql.h"
 #include "store/embedded/sqlite/schema.h"
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* When letters died that have a trait: never too short a time, and none where nobody has it. */
-#include "store/embedded/sqlite/time_bounds.h"
+#include "store/embedded/sqlite/list/time_bounds.h"
 
 #include "test.h"
 

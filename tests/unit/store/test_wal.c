@@ -1,5 +1,5 @@
 /* SQLite's log goes into the file when it is due, by another connection than the fold's. */
-#include "store/embedded/sqlite/wal.h"
+#include "store/embedded/sqlite/fold/wal.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

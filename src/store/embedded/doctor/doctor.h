@@ -4,7 +4,7 @@
 #define STORE_EMBEDDED_DOCTOR_DOCTOR_H
 
 #include "store/embedded/sqlite/database.h"
-#include "store/embedded/sqlite/error_texts.h"
+#include "store/embedded/sqlite/list/error_texts.h"
 #include "store/embedded/journal/journal_file.h"
 #include "store/embedded/doctor/lost.h"
 #include "store/embedded/sqlite_store.h"

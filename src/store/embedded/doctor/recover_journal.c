@@ -9,7 +9,7 @@
 #include "store/tables/mark.h"
 #include "store/tables/journal_record.h"
 #include "store/embedded/sqlite/bounds.h"
-#include "store/embedded/sqlite/counters.h"
+#include "store/embedded/sqlite/fold/counters.h"
 #include "store/embedded/safe_names.h"
 #include "store/embedded/sqlite/note_rows.h"
 #include "store/embedded/doctor/mend.h"

@@ -1,7 +1,7 @@
 #include "store/embedded/doctor/verify.h"
 
 #include "store/tables/journal_record.h"
-#include "store/embedded/sqlite/counters.h"
+#include "store/embedded/sqlite/fold/counters.h"
 #include "store/embedded/doctor/mend_tables.h"
 #include "store/embedded/pages/packs.h"
 #include "store/embedded/doctor/rebuild.h"

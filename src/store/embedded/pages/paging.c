@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "store/embedded/sqlite/bounds.h"
-#include "store/embedded/sqlite/changes.h"
+#include "store/embedded/sqlite/fold/changes.h"
 #include "store/embedded/sqlite/load_tables.h"
 #include "store/embedded/sqlite/rows.h"
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 
-#include "store/embedded/sqlite/error_words.h"
+#include "store/embedded/sqlite/list/error_words.h"
 #include "store/embedded/sqlite/schema.h"
 
 enum { BUSY_WAIT_MS = 10 * 1000 };

@@ -7,7 +7,7 @@
 #include "core/lifecycle.h"
 #include "store/tables/entry.h"
 #include "store/embedded/pages/packs.h"
-#include "store/embedded/sqlite/time_bounds.h"
+#include "store/embedded/sqlite/list/time_bounds.h"
 
 enum { SCRATCH_BYTES = 4096, DELETED_SEQ = 5 /* the column after DATABASE_PLACES */ };
 

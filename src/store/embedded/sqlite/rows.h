@@ -8,7 +8,7 @@
 #include "core/envelope/envelope.h"
 #include "store/tables/mark.h"
 #include "store/embedded/sqlite/database.h"
-#include "store/embedded/sqlite/error_texts.h"
+#include "store/embedded/sqlite/list/error_texts.h"
 #include "store/embedded/pages/pack.h"
 
 struct row {

@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "store/embedded/sqlite/database.h"
-#include "store/embedded/sqlite/filter_signature.h"
+#include "store/embedded/sqlite/list/filter_signature.h"
 
 /* "impd": identifies the file to file(1) and to impound. */
 enum { APPLICATION_ID = 0x696d7064 };

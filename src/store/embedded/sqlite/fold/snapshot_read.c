@@ -1,4 +1,4 @@
-#include "store/embedded/sqlite/snapshot_read.h"
+#include "store/embedded/sqlite/fold/snapshot_read.h"
 
 enum { READ_AHEAD = 1 << 20 }; /* records that were committed together are mostly adjacent */
 

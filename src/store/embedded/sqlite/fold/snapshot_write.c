@@ -1,10 +1,10 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "store/embedded/sqlite/row_builder.h"
-#include "store/embedded/sqlite/fold.h"
+#include "store/embedded/sqlite/fold/row_builder.h"
+#include "store/embedded/sqlite/fold/fold.h"
 #include "store/embedded/sqlite/note_rows.h"
-#include "store/embedded/sqlite/snapshot_read.h"
+#include "store/embedded/sqlite/fold/snapshot_read.h"
 
 enum { GIVE_WAY_ENTRIES = 64, MEMO_CHUNK = 1024 };
 

@@ -1,16 +1,16 @@
-#include "store/embedded/sqlite/fold.h"
+#include "store/embedded/sqlite/fold/fold.h"
 
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "store/embedded/sqlite/row_builder.h"
+#include "store/embedded/sqlite/fold/row_builder.h"
 #include "store/embedded/sqlite/note_rows.h"
 #include "store/embedded/pages/packs_compact.h"
 #include "store/embedded/pages/reserve.h"
-#include "store/embedded/sqlite/snapshot.h"
-#include "store/embedded/sqlite/wal.h"
+#include "store/embedded/sqlite/fold/snapshot.h"
+#include "store/embedded/sqlite/fold/wal.h"
 
 enum {
     ROOM_WAIT_MS = 60 * 1000,

@@ -1,4 +1,4 @@
-#include "store/embedded/sqlite/wal.h"
+#include "store/embedded/sqlite/fold/wal.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
-#include "store/embedded/sqlite/row_builder.h"
+#include "store/embedded/sqlite/fold/row_builder.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/thread/thread.h"
-#include "store/embedded/sqlite/fold.h"
+#include "store/embedded/sqlite/fold/fold.h"
 #include "store/embedded/sqlite/rows.h"
-#include "store/embedded/sqlite/snapshot_read.h"
+#include "store/embedded/sqlite/fold/snapshot_read.h"
 
 enum {
     RING = 32,            /* maximum number of batches between the two threads */

@@ -10,7 +10,7 @@
 #define STORE_EMBEDDED_SQLITE_TIME_BOUNDS_H
 
 #include "store/embedded/sqlite/database.h"
-#include "store/embedded/sqlite/filter_signature.h"
+#include "store/embedded/sqlite/list/filter_signature.h"
 
 struct time_bounds *time_bounds_new(void);
 void time_bounds_free(struct time_bounds *spread);

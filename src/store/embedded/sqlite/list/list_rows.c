@@ -1,4 +1,4 @@
-#include "store/embedded/sqlite/list_rows.h"
+#include "store/embedded/sqlite/list/list_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,10 +6,10 @@
 #include "core/lifecycle.h"
 #include "store/tables/mark.h"
 #include "store/tables/list_page.h"
-#include "store/embedded/sqlite/fold.h"
-#include "store/embedded/sqlite/list_sql.h"
+#include "store/embedded/sqlite/fold/fold.h"
+#include "store/embedded/sqlite/list/list_sql.h"
 #include "store/embedded/pages/packs.h"
-#include "store/embedded/sqlite/time_bounds.h"
+#include "store/embedded/sqlite/list/time_bounds.h"
 
 enum { LIST_TRIES = 8, ENVELOPE_MAX = 64 << 20, GROWTH_BYTES = 128, SUM_ARENA_CHUNK = 4096 };
 

@@ -4,7 +4,7 @@
 
 #include "port/journal.h"
 #include "store/embedded/sqlite/rows.h"
-#include "store/embedded/sqlite/snapshot.h"
+#include "store/embedded/sqlite/fold/snapshot.h"
 
 struct snapshot_reader {
     struct journal *journal;

@@ -1,11 +1,11 @@
-#include "store/embedded/sqlite/list_sql.h"
+#include "store/embedded/sqlite/list/list_sql.h"
 
 #include <assert.h>
 
 #include "core/decide.h"
 #include "store/tables/list_page.h"
 #include "store/embedded/sqlite/database.h"
-#include "store/embedded/sqlite/filter_signature.h"
+#include "store/embedded/sqlite/list/filter_signature.h"
 
 #define IS_TAKEN "seq IN (SELECT value FROM json_each(?1))"
 

@@ -1,4 +1,4 @@
-#include "store/embedded/sqlite/error_words.h"
+#include "store/embedded/sqlite/list/error_words.h"
 
 #include <stdint.h>
 #include <stdlib.h>

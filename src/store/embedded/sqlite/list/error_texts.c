@@ -1,4 +1,4 @@
-#include "store/embedded/sqlite/error_texts.h"
+#include "store/embedded/sqlite/list/error_texts.h"
 
 #include <stdlib.h>
 

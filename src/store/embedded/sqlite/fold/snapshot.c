@@ -1,9 +1,9 @@
-#include "store/embedded/sqlite/snapshot.h"
+#include "store/embedded/sqlite/fold/snapshot.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "store/embedded/sqlite/changes.h"
+#include "store/embedded/sqlite/fold/changes.h"
 
 enum { SETTLE_ENTRIES = 128 };
 

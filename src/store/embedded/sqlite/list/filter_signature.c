@@ -1,4 +1,4 @@
-#include "store/embedded/sqlite/filter_signature.h"
+#include "store/embedded/sqlite/list/filter_signature.h"
 
 #include "core/fingerprint.h"
 #include "store/embedded/journal/crc32c.h"

@@ -10,8 +10,8 @@
 #ifndef STORE_EMBEDDED_SQLITE_ROW_BUILDER_H
 #define STORE_EMBEDDED_SQLITE_ROW_BUILDER_H
 
-#include "store/embedded/sqlite/error_texts.h"
-#include "store/embedded/sqlite/snapshot.h"
+#include "store/embedded/sqlite/list/error_texts.h"
+#include "store/embedded/sqlite/fold/snapshot.h"
 
 struct row_builder;
 

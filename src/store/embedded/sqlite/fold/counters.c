@@ -1,4 +1,4 @@
-#include "store/embedded/sqlite/counters.h"
+#include "store/embedded/sqlite/fold/counters.h"
 
 /* A recount of the rows, in the columns of the counters table. */
 #define ROWS_SAY                                                                                   \

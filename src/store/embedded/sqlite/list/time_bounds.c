@@ -1,4 +1,4 @@
-#include "store/embedded/sqlite/time_bounds.h"
+#include "store/embedded/sqlite/list/time_bounds.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-#include "store/embedded/sqlite/changes.h"
+#include "store/embedded/sqlite/fold/changes.h"
 
 #include "store/embedded/sqlite/load_tables.h"
 #include "store/embedded/pages/paging.h"
