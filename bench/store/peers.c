@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "app/bench_letters.h"
 #include "measure.h"
-#include "store/tables/entry.h"
+#include "store/tables/ready/entry.h"
 #include "store/embedded/sqlite/database.h"
 #include "store/embedded/store_internal.h"
 #include "store/embedded/sqlite/list/filter_signature.h"

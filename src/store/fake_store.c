@@ -4,7 +4,7 @@
 #include "store/tables/commit_batch.h"
 #include "store/fake_list.h"
 #include "store/tables/front.h"
-#include "store/tables/commit_times.h"
+#include "store/tables/counters/commit_times.h"
 #include "store/tables/stored_message.h"
 
 enum { MATCHES_MAX = 64, TAKE_MAX = 256 };

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "store/tables/commit_times.h"
+#include "store/tables/counters/commit_times.h"
 #include "store/embedded/sqlite/fold/changes.h"
 #include "store/embedded/sqlite/fold/fold.h"
 #include "store/embedded/pages/large.h"

@@ -6,12 +6,12 @@
 #ifndef STORE_TABLES_TABLES_H
 #define STORE_TABLES_TABLES_H
 
-#include "store/tables/dlq_counters.h"
-#include "store/tables/entry.h"
-#include "store/tables/group_counters.h"
+#include "store/tables/counters/dlq_counters.h"
+#include "store/tables/ready/entry.h"
+#include "store/tables/counters/group_counters.h"
 #include "store/tables/notes.h"
-#include "store/tables/key_order.h"
-#include "store/tables/ready_queues.h"
+#include "store/tables/ready/key_order.h"
+#include "store/tables/ready/ready_queues.h"
 
 struct queue_table {
     uint32_t number;

@@ -1,5 +1,5 @@
 /* The small parts of the tables: ages, records, and what becomes of ids when a commit fails. */
-#include "store/tables/ages.h"
+#include "store/tables/counters/ages.h"
 #include "store/fake_store.h"
 #include "store/tables/journal_record.h"
 #include "test.h"

@@ -7,7 +7,7 @@
 #include "core/fingerprint.h"
 #include "core/lifecycle.h"
 #include "port/clock.h"
-#include "store/tables/entry.h"
+#include "store/tables/ready/entry.h"
 #include "store/tables/mark.h"
 #include "store/embedded/sqlite/bounds.h"
 #include "store/embedded/pages/large_rows.h"

@@ -1,6 +1,6 @@
 /* paging: keeps waiting messages that are far from being taken in the SQLite file only
- * (store/tables/paged_queue.h): drops them from memory, and loads them in parts before they can be
- * taken. Called with the store's mutex, unless stated otherwise. */
+ * (store/tables/ready/paged_queue.h): drops them from memory, and loads them in parts before they
+ * can be taken. Called with the store's mutex, unless stated otherwise. */
 #ifndef STORE_EMBEDDED_PAGES_PAGING_H
 #define STORE_EMBEDDED_PAGES_PAGING_H
 

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "core/lifecycle.h"
-#include "store/tables/entry.h"
+#include "store/tables/ready/entry.h"
 #include "store/embedded/pages/packs.h"
 #include "store/embedded/sqlite/list/time_bounds.h"
 

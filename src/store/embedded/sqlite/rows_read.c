@@ -1,6 +1,6 @@
 #include "core/fingerprint.h"
 #include "core/lifecycle.h"
-#include "store/tables/entry.h"
+#include "store/tables/ready/entry.h"
 #include "store/tables/mark.h"
 #include "store/embedded/sqlite/bounds.h"
 #include "store/embedded/pages/packs.h"

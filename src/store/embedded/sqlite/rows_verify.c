@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "store/tables/entry.h"
+#include "store/tables/ready/entry.h"
 #include "store/tables/mark.h"
 #include "store/embedded/pages/packs.h"
 #include "store/embedded/sqlite/rows.h"

@@ -1,4 +1,4 @@
-#include "store/tables/ages.h"
+#include "store/tables/counters/ages.h"
 
 #include <stdlib.h>
 #include <string.h>

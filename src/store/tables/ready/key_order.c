@@ -1,4 +1,4 @@
-#include "store/tables/key_order.h"
+#include "store/tables/ready/key_order.h"
 
 #include <assert.h>
 #include <stdlib.h>

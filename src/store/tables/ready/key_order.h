@@ -4,7 +4,7 @@
  * A struct key_line holds the entries of one key: live messages, replaying letters, and letters
  * that close the key, each oldest first. A message that was judged dead and waits for room in its
  * DLQ closes the key as its letter will. At most one live message and one replaying letter of a key
- * are in the lists from which they can be taken (store/tables/ready_queues.h); all others are
+ * are in the lists from which they can be taken (store/tables/ready/ready_queues.h); all others are
  * blocked, and are in none of these lists.
  *
  * A live message can be taken if it is the oldest live one and no older letter closes the key. A
@@ -13,7 +13,7 @@
 #ifndef STORE_TABLES_KEY_ORDER_H
 #define STORE_TABLES_KEY_ORDER_H
 
-#include "store/tables/ready_queues.h"
+#include "store/tables/ready/ready_queues.h"
 
 struct key_line;
 

@@ -1,4 +1,4 @@
-#include "store/tables/commit_times.h"
+#include "store/tables/counters/commit_times.h"
 
 const double store_commit_bounds_seconds[STORE_COMMIT_BUCKETS] = {
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5};

@@ -1,4 +1,4 @@
-#include "store/tables/dlq_counters.h"
+#include "store/tables/counters/dlq_counters.h"
 
 #include <stdlib.h>
 #include <string.h>

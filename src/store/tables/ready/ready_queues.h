@@ -7,7 +7,7 @@
  *   taken           →  the taken list, until a change of it is durable or it is given back
  *   judged dead, and its DLQ is full  →  the list of that DLQ in `rooms`
  *   leased          →  the taken list; after a restart, the leased list
- *   far from due    →  parked (store/tables/paged_queue.h), and perhaps not in memory at all
+ *   far from due    →  parked (store/tables/ready/paged_queue.h), and perhaps not in memory at all
  *
  * An entry is in exactly one of them while it waits or is taken, and in none if it is a letter that
  * waits for review. */
@@ -15,7 +15,7 @@
 #define STORE_TABLES_READY_QUEUES_H
 
 #include "port/store.h"
-#include "store/tables/paged_queue.h"
+#include "store/tables/ready/paged_queue.h"
 
 /* The messages that wait for room in one DLQ, in the order in which they were judged dead. */
 struct ready_queues_room {
@@ -31,7 +31,7 @@ struct ready_queues {
     struct heap delayed, retry;
     struct ready_queues_room *rooms; /* one for each DLQ that was ever full */
     size_t room_count;               /* messages in all of them */
-    /* In no list: other messages of their key come first (store/tables/key_order.h). */
+    /* In no list: other messages of their key come first (store/tables/ready/key_order.h). */
     uint64_t blocked_queued, blocked_retry;
     uint64_t turn; /* breaks ties in the heaps: first in, first out */
     struct paged_queue lanes[PAGED_QUEUE_COUNT];

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "port/letters.h"
-#include "store/tables/entry.h"
+#include "store/tables/ready/entry.h"
 
 struct dlq_group {
     struct map_node node;

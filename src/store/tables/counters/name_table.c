@@ -1,4 +1,4 @@
-#include "store/tables/name_table.h"
+#include "store/tables/counters/name_table.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
-#include "store/tables/entry.h"
+#include "store/tables/ready/entry.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "core/lifecycle.h"
-#include "store/tables/ready_queues.h"
+#include "store/tables/ready/ready_queues.h"
 
 void entry_facts(const struct envelope *envelope, struct name_table *names,
                  struct entry_facts *out) {

@@ -2,7 +2,7 @@
 #ifndef STORE_TABLES_EVICT_H
 #define STORE_TABLES_EVICT_H
 
-#include "store/tables/ready_queues.h"
+#include "store/tables/ready/ready_queues.h"
 
 void evict_lane(struct ready_queues *waiting, enum paged_queue_kind kind);
 

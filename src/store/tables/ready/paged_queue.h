@@ -10,7 +10,7 @@
 #ifndef STORE_TABLES_PAGED_QUEUE_H
 #define STORE_TABLES_PAGED_QUEUE_H
 
-#include "store/tables/entry.h"
+#include "store/tables/ready/entry.h"
 
 enum paged_queue_kind {
     PAGED_QUEUE_READY,   /* queued, with no due time */

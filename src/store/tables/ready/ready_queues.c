@@ -1,10 +1,10 @@
-#include "store/tables/ready_queues.h"
+#include "store/tables/ready/ready_queues.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "store/tables/evict.h"
+#include "store/tables/ready/evict.h"
 
 /* A time in the past: a message can be taken at once. */
 static const struct mono at_once = {0};

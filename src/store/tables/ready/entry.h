@@ -8,7 +8,7 @@
 #include "base/containers/map.h"
 #include "core/envelope/envelope.h"
 #include "store/tables/blob.h"
-#include "store/tables/name_table.h"
+#include "store/tables/counters/name_table.h"
 
 struct key_line;
 
@@ -57,7 +57,7 @@ struct entry {
     enum entry_stage stage;
     bool taken;
     bool given_back;  /* it waits for the time that give_back set, not for that of its facts */
-    bool parked;      /* it may leave memory (store/tables/paged_queue.h) */
+    bool parked;      /* it may leave memory (store/tables/ready/paged_queue.h) */
     bool blocked;     /* it must wait for others of its key: it is in no list of its queue */
     bool unscheduled; /* its due time is computed when the time is next known */
     bool unreadable;  /* its bytes could not be read at its last take */

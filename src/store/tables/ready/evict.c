@@ -1,4 +1,4 @@
-#include "store/tables/evict.h"
+#include "store/tables/ready/evict.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "store/tables/paged_queue.h"
+#include "store/tables/ready/paged_queue.h"
 
 #include <assert.h>
 

@@ -1,9 +1,9 @@
-#include "store/tables/group_counters.h"
+#include "store/tables/counters/group_counters.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "store/tables/dlq_counters.h"
+#include "store/tables/counters/dlq_counters.h"
 
 void group_counters_init(struct group_counters *groups) {
     *groups = (struct group_counters){0};

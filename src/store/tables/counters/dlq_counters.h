@@ -9,8 +9,8 @@
 
 #include "base/arena.h"
 #include "port/letters.h"
-#include "store/tables/ages.h"
-#include "store/tables/entry.h"
+#include "store/tables/counters/ages.h"
+#include "store/tables/ready/entry.h"
 
 enum { DLQ_COUNTERS_ARRIVAL_SECONDS = 60 };
 
