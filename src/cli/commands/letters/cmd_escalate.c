@@ -1,7 +1,7 @@
 /* impound escalate: marks letters for review by another person. */
 #include "cli/commands/cmd.h"
 
-#include "cli/commands/letter_verbs.h"
+#include "cli/commands/letters/letter_verbs.h"
 
 const struct options_row cmd_escalate_options[] = {DECIDE_OPTIONS, {0}};
 

@@ -1,7 +1,7 @@
 /* impound bury: moves waiting messages from their queue to its DLQ. */
 #include "cli/commands/cmd.h"
 
-#include "cli/commands/letter_verbs.h"
+#include "cli/commands/letters/letter_verbs.h"
 
 const struct options_row cmd_bury_options[] = {DECIDE_OPTIONS, FILTER_STATE, {0}};
 

@@ -6,7 +6,7 @@
 #include "cli/view/columns.h"
 #include "cli/command.h"
 #include "cli/view/field.h"
-#include "cli/commands/queue_names.h"
+#include "cli/commands/queues/queue_names.h"
 
 static const struct story_line lines[] = {
     {"state", "state", NULL},

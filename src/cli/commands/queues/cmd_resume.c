@@ -2,7 +2,7 @@
 #include "cli/commands/cmd.h"
 
 #include "cli/command.h"
-#include "cli/commands/queue_change.h"
+#include "cli/commands/queues/queue_change.h"
 
 const struct options_row cmd_resume_options[] = {
     {"why", "TEXT", "for the audit", 0},

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/commands/bulk.h"
+#include "cli/commands/letters/bulk.h"
 #include "cli/command.h"
-#include "cli/commands/draft.h"
+#include "cli/commands/letters/draft.h"
 #include "cli/view/field.h"
 #include "cli/path.h"
 #include "cli/view/safe_text.h"

@@ -1,5 +1,5 @@
 /* queue_change: see the header. */
-#include "cli/commands/queue_change.h"
+#include "cli/commands/queues/queue_change.h"
 
 #include "cli/command.h"
 #include "cli/view/field.h"

@@ -1,5 +1,5 @@
 /* queue_names: see the header. */
-#include "cli/commands/queue_names.h"
+#include "cli/commands/queues/queue_names.h"
 
 #include "cli/command.h"
 #include "cli/view/field.h"

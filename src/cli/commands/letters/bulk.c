@@ -1,5 +1,5 @@
 /* bulk: reads the file line by line and sends requests of bounded size. */
-#include "cli/commands/bulk.h"
+#include "cli/commands/letters/bulk.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* letter_verbs: sends decisions (decision) to the server, in calls of bounded size. */
-#include "cli/commands/letter_verbs.h"
+#include "cli/commands/letters/letter_verbs.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* impound discard: marks letters, or waiting messages, as discarded. Their bodies are kept. */
 #include "cli/commands/cmd.h"
 
-#include "cli/commands/letter_verbs.h"
+#include "cli/commands/letters/letter_verbs.h"
 
 const struct options_row cmd_discard_options[] = {DECIDE_OPTIONS, FILTER_STATE, {0}};
 

@@ -1,7 +1,7 @@
 /* impound retry: makes waiting retries due now. */
 #include "cli/commands/cmd.h"
 
-#include "cli/commands/letter_verbs.h"
+#include "cli/commands/letters/letter_verbs.h"
 
 const struct options_row cmd_retry_options[] = {DECIDE_OPTIONS, {0}};
 

@@ -1,5 +1,5 @@
 /* draft: see the header. */
-#include "cli/commands/draft.h"
+#include "cli/commands/letters/draft.h"
 
 #include <string.h>
 

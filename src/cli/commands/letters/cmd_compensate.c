@@ -1,7 +1,7 @@
 /* impound compensate: runs the compensating handler for letters. */
 #include "cli/commands/cmd.h"
 
-#include "cli/commands/letter_verbs.h"
+#include "cli/commands/letters/letter_verbs.h"
 
 const struct options_row cmd_compensate_options[] = {DECIDE_OPTIONS, {0}};
 

@@ -1,7 +1,7 @@
 /* impound resolve: marks letters as resolved by hand. */
 #include "cli/commands/cmd.h"
 
-#include "cli/commands/letter_verbs.h"
+#include "cli/commands/letters/letter_verbs.h"
 
 const struct options_row cmd_resolve_options[] = {DECIDE_OPTIONS, {0}};
 
