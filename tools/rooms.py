@@ -66,7 +66,8 @@ def named_outside(src):
                     name = named.search(line.split("/*")[0])
                     if not name or line.lstrip().startswith("*"):
                         continue
-                    if inside != os.path.join("broker", next(filter(None, name.groups())).lower()):
+                    own = os.path.join("broker", next(filter(None, name.groups())).lower())
+                    if inside != own and not inside.startswith(own + os.sep):
                         found.append(f"{path}:{number}: names a broker: {line.strip()}")
     return found
 

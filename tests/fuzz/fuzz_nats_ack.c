@@ -1,7 +1,7 @@
 /* Any text as the reply subject of a JetStream message: refused, or its parts are parts of it. */
 #include "fuzz.h"
 
-#include "broker/nats/nats_ack.h"
+#include "broker/nats/stream/nats_ack.h"
 
 static bool is_within(struct bytes part, struct bytes whole) {
     return part.len == 0 || (part.ptr >= whole.ptr && part.ptr + part.len <= whole.ptr + whole.len);

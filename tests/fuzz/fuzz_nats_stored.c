@@ -2,8 +2,8 @@
  * of an envelope and fit for a subject. */
 #include "fuzz.h"
 
-#include "broker/nats/nats_advisory.h"
-#include "broker/nats/nats_stored.h"
+#include "broker/nats/stream/nats_advisory.h"
+#include "broker/nats/stream/nats_stored.h"
 
 static void check_stored(struct json answer) {
     struct nats_stored stored;

@@ -12,8 +12,8 @@
 
 #include "base/containers/list.h"
 #include "base/memory.h"
-#include "broker/kafka/pointer_queue.h"
-#include "broker/kafka/kafka_follow.h"
+#include "broker/kafka/consume/pointer_queue.h"
+#include "broker/kafka/consume/kafka_follow.h"
 #include "broker/kafka/kafka_message.h"
 
 enum {

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/thread/thread.h"
-#include "broker/kafka/kafka_group.h"
+#include "broker/kafka/consume/kafka_group.h"
 
 struct kafka_source {
     struct broker broker;

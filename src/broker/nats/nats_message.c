@@ -1,9 +1,9 @@
 #include "broker/nats/nats_message.h"
 
 #include "base/text/content.h"
-#include "broker/nats/nats_ack.h"
-#include "broker/nats/nats_headers.h"
-#include "broker/nats/nats_coordinates.h"
+#include "broker/nats/stream/nats_ack.h"
+#include "broker/nats/stream/nats_headers.h"
+#include "broker/nats/stream/nats_coordinates.h"
 
 enum { TEXT_MAX = 4096 };
 

@@ -5,10 +5,10 @@
 
 #include "base/containers/list.h"
 #include "base/memory.h"
-#include "broker/nats/nats_stored.h"
-#include "broker/nats/nats_coordinates.h"
-#include "broker/nats/nats_pointer.h"
-#include "broker/nats/nats_span.h"
+#include "broker/nats/stream/nats_stored.h"
+#include "broker/nats/stream/nats_coordinates.h"
+#include "broker/nats/stream/nats_pointer.h"
+#include "broker/nats/stream/nats_span.h"
 
 struct nats_peek {
     struct peek peek;

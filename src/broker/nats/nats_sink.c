@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "broker/common/connection_state.h"
 #include "broker/common/sink_thread.h"
-#include "broker/nats/nats_inbox.h"
+#include "broker/nats/stream/nats_inbox.h"
 #include "broker/nats/nats_message.h"
 
 enum {

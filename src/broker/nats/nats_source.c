@@ -14,11 +14,11 @@
 
 #include "base/memory.h"
 #include "broker/common/ahead.h"
-#include "broker/nats/nats_advisory.h"
-#include "broker/nats/nats_consumer.h"
-#include "broker/nats/nats_inbox.h"
+#include "broker/nats/stream/nats_advisory.h"
+#include "broker/nats/stream/nats_consumer.h"
+#include "broker/nats/stream/nats_inbox.h"
 #include "broker/nats/nats_message.h"
-#include "broker/nats/nats_pointer.h"
+#include "broker/nats/stream/nats_pointer.h"
 #include "broker/common/returns.h"
 #include "broker/common/source_thread.h"
 

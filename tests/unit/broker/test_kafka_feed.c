@@ -1,5 +1,5 @@
 /* Records behind pointers, read from the cluster that librdkafka brings for tests. */
-#include "broker/kafka/kafka_feed.h"
+#include "broker/kafka/consume/kafka_feed.h"
 
 #include "test.h"
 

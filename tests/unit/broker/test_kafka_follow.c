@@ -1,5 +1,5 @@
 /* Pointers followed, or not, in the cluster that librdkafka brings for tests. */
-#include "broker/kafka/kafka_follow.h"
+#include "broker/kafka/consume/kafka_follow.h"
 
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* What a Kafka source has at hand, without a network. */
 #include "test.h"
 
-#include "broker/kafka/kafka_inflight.h"
+#include "broker/kafka/consume/kafka_inflight.h"
 
 enum { LOG_END = 1000 };
 

@@ -3,7 +3,7 @@
 
 #include "test.h"
 
-#include "broker/kafka/pointer_queue.h"
+#include "broker/kafka/consume/pointer_queue.h"
 
 #define DEAD       "{\"kind\":\"kafka\",\"topic\":\"dlq.orders\",\"partition\":0,\"offset\":7"
 #define NULL_VALUE DEAD ",\"tombstone\":true}"

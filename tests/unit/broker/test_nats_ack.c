@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "broker/nats/nats_ack.h"
+#include "broker/nats/stream/nats_ack.h"
 
 static void both_forms_are_read(void **state) {
     (void)state;

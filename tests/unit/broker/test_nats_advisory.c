@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "broker/nats/nats_advisory.h"
+#include "broker/nats/stream/nats_advisory.h"
 
 static bool read_text(const char *text, struct arena *arena, struct nats_advisory *out) {
     struct json advisory;

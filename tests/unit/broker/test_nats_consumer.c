@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "broker/nats/nats_consumer.h"
+#include "broker/nats/stream/nats_consumer.h"
 
 static enum status read_text(const char *text, struct nats_consumer *out, struct err *err) {
     struct json info;

@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "broker/nats/nats_span.h"
+#include "broker/nats/stream/nats_span.h"
 
 static struct json parse(const char *text) {
     struct json json;

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "broker/nats/nats_stored.h"
+#include "broker/nats/stream/nats_stored.h"
 
 /* NATS/1.0, a: b, Content-Type: text/x-odd, a: c, impound-key: k1, spaced:   two words  , (end) */
 #define HEADERS                                                                                    \

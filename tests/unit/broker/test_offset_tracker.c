@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/rng.h"
-#include "broker/kafka/offset_tracker.h"
+#include "broker/kafka/consume/offset_tracker.h"
 
 /* What a record at that offset holds, in the first log of its name and in one made anew. */
 static uint64_t print_of(int64_t offset, int log) {

@@ -2,7 +2,7 @@
 #ifndef BROKER_KAFKA_COMMIT_H
 #define BROKER_KAFKA_COMMIT_H
 
-#include "broker/kafka/kafka_group.h"
+#include "broker/kafka/consume/kafka_group.h"
 
 /* Commits, if something was settled, the time has come and no answer is awaited. */
 void kafka_commit_some(struct kafka_group *group, struct mono now);

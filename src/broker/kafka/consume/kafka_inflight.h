@@ -12,7 +12,7 @@
 #include <pthread.h>
 
 #include "base/containers/list.h"
-#include "broker/kafka/offset_tracker.h"
+#include "broker/kafka/consume/offset_tracker.h"
 #include "core/message.h"
 
 enum {

@@ -1,4 +1,4 @@
-#include "broker/nats/nats_advisory.h"
+#include "broker/nats/stream/nats_advisory.h"
 
 #include "broker/nats/nats_url.h"
 

@@ -3,7 +3,7 @@
 #ifndef BROKER_KAFKA_FEED_H
 #define BROKER_KAFKA_FEED_H
 
-#include "broker/kafka/kafka_group.h"
+#include "broker/kafka/consume/kafka_group.h"
 
 /* Takes records of every partition in turn, as many as there is room for. True: there may be more.
  */

@@ -1,13 +1,13 @@
-#include "broker/kafka/kafka_group.h"
+#include "broker/kafka/consume/kafka_group.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "broker/kafka/kafka_commit.h"
-#include "broker/kafka/kafka_feed.h"
-#include "broker/kafka/kafka_lag.h"
+#include "broker/kafka/consume/kafka_commit.h"
+#include "broker/kafka/consume/kafka_feed.h"
+#include "broker/kafka/consume/kafka_lag.h"
 
 enum {
     KAFKA_HEARTBEATS = 10,         /* in a session's time */

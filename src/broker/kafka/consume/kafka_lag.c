@@ -1,4 +1,4 @@
-#include "broker/kafka/kafka_lag.h"
+#include "broker/kafka/consume/kafka_lag.h"
 
 enum {
     KAFKA_LOOK_EVERY_MS = 1000,

@@ -1,4 +1,4 @@
-#include "broker/kafka/kafka_commit.h"
+#include "broker/kafka/consume/kafka_commit.h"
 
 #include "base/log.h"
 

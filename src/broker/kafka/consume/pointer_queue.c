@@ -1,4 +1,4 @@
-#include "broker/kafka/pointer_queue.h"
+#include "broker/kafka/consume/pointer_queue.h"
 
 #include <assert.h>
 #include <stdlib.h>

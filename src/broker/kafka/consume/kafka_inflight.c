@@ -1,4 +1,4 @@
-#include "broker/kafka/kafka_inflight.h"
+#include "broker/kafka/consume/kafka_inflight.h"
 
 #include <assert.h>
 

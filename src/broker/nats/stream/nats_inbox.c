@@ -1,4 +1,4 @@
-#include "broker/nats/nats_inbox.h"
+#include "broker/nats/stream/nats_inbox.h"
 
 #include <stdio.h>
 

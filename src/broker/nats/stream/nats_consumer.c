@@ -1,4 +1,4 @@
-#include "broker/nats/nats_consumer.h"
+#include "broker/nats/stream/nats_consumer.h"
 
 enum { NS_PER_MS = 1000000, ACK_WAIT_MS = 30000 /* the server's own default */ };
 

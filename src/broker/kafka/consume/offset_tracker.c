@@ -1,4 +1,4 @@
-#include "broker/kafka/offset_tracker.h"
+#include "broker/kafka/consume/offset_tracker.h"
 
 #include <assert.h>
 #include <stdlib.h>

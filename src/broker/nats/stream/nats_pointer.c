@@ -1,7 +1,7 @@
-#include "broker/nats/nats_pointer.h"
+#include "broker/nats/stream/nats_pointer.h"
 
-#include "broker/nats/nats_advisory.h"
-#include "broker/nats/nats_stored.h"
+#include "broker/nats/stream/nats_advisory.h"
+#include "broker/nats/stream/nats_stored.h"
 
 enum { ADVISORY_MAX = 64 * 1024, SOURCE_MAX = 3 * ADVISORY_MAX };
 

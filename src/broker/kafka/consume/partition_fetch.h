@@ -4,7 +4,7 @@
 #define BROKER_PARTITION_FETCH_H
 
 #include "broker/kafka/kafka_client.h"
-#include "broker/kafka/kafka_inflight.h"
+#include "broker/kafka/consume/kafka_inflight.h"
 #include "broker/kafka/kafka_message.h"
 #include "broker/kafka/kafka_pointer.h"
 

@@ -17,8 +17,8 @@
 
 #include "base/thread/mailbox.h"
 #include "broker/common/connection_state.h"
-#include "broker/kafka/pointer_queue.h"
-#include "broker/kafka/kafka_follow.h"
+#include "broker/kafka/consume/pointer_queue.h"
+#include "broker/kafka/consume/kafka_follow.h"
 #include "broker/kafka/kafka_message.h"
 
 /* One partition's records. */

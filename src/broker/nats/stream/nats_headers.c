@@ -1,4 +1,4 @@
-#include "broker/nats/nats_headers.h"
+#include "broker/nats/stream/nats_headers.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "broker/nats/nats_span.h"
+#include "broker/nats/stream/nats_span.h"
 
 static bool read_number(struct json object, const char *name, uint64_t *out) {
     struct json member;

@@ -4,7 +4,7 @@
 #ifndef BROKER_POINTER_QUEUE_H
 #define BROKER_POINTER_QUEUE_H
 
-#include "broker/kafka/kafka_inflight.h"
+#include "broker/kafka/consume/kafka_inflight.h"
 
 /* A zeroed one is empty. */
 struct pointer_queue {

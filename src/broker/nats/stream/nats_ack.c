@@ -1,4 +1,4 @@
-#include "broker/nats/nats_ack.h"
+#include "broker/nats/stream/nats_ack.h"
 
 enum { TOKENS_MAX = 12, TOKENS_OLD = 9, TOKENS_NEW_LEAST = 11 };
 

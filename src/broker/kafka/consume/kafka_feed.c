@@ -1,4 +1,4 @@
-#include "broker/kafka/kafka_feed.h"
+#include "broker/kafka/consume/kafka_feed.h"
 
 #include "base/log.h"
 

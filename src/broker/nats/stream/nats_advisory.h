@@ -4,7 +4,7 @@
 #ifndef BROKER_NATS_ADVISORY_H
 #define BROKER_NATS_ADVISORY_H
 
-#include "broker/nats/nats_coordinates.h"
+#include "broker/nats/stream/nats_coordinates.h"
 
 struct nats_advisory {
     struct nats_coordinates coordinates; /* of the message, without its subject */

@@ -1,4 +1,4 @@
-#include "broker/nats/nats_coordinates.h"
+#include "broker/nats/stream/nats_coordinates.h"
 
 #include <inttypes.h>
 

@@ -1,8 +1,8 @@
-#include "broker/nats/nats_stored.h"
+#include "broker/nats/stream/nats_stored.h"
 
 #include "base/text/base64.h"
 #include "base/text/content.h"
-#include "broker/nats/nats_headers.h"
+#include "broker/nats/stream/nats_headers.h"
 
 enum { DATA_MAX = 128 * 1024 * 1024 }; /* more than a server can be configured to accept */
 

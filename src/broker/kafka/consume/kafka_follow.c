@@ -7,13 +7,13 @@
  *   the record comes                                                 ──▶ found
  *   anything else (a missing permission, too),                       ──▶ later
  *   and no such topic, when the pointer was just written */
-#include "broker/kafka/kafka_follow.h"
+#include "broker/kafka/consume/kafka_follow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "broker/kafka/partition_fetch.h"
+#include "broker/kafka/consume/partition_fetch.h"
 
 enum {
     KAFKA_FOLLOW_MAX = 32,   /* pointers in one go: their records are in memory together */

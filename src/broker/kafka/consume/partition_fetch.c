@@ -1,4 +1,4 @@
-#include "broker/kafka/partition_fetch.h"
+#include "broker/kafka/consume/partition_fetch.h"
 
 #include <inttypes.h>
 #include <stdio.h>

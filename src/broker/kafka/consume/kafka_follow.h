@@ -6,7 +6,7 @@
 #define BROKER_KAFKA_FOLLOW_H
 
 #include "broker/kafka/kafka_client.h"
-#include "broker/kafka/kafka_inflight.h"
+#include "broker/kafka/consume/kafka_inflight.h"
 #include "port/clock.h"
 
 struct kafka_follow {
