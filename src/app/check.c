@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app/behaviour.h"
+#include "app/what_if/behaviour.h"
 #include "app/program_check.h"
 #include "config/table/config_json.h"
 #include "broker/sinks.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/runtime.h"
+#include "app/wiring/runtime.h"
 #include "app/local_verbs.h"
 #include "app/program_check.h"
 #include "base/log.h"

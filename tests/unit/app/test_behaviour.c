@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/behaviour.h"
+#include "app/what_if/behaviour.h"
 
 #define HTTP "handler: {http: \"http://h/\"}"
 #define QUIET                                                                                      \

@@ -1,7 +1,7 @@
 /* Which URL leads back to where a letter came from. */
 #include "test.h"
 
-#include "app/origins.h"
+#include "app/wiring/origins.h"
 
 static struct config_queue queues[] = {
     {.name = {"orders", 6}, .source = {"kafka://b1:9092/orders?group=g", 30}},

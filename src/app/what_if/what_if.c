@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "app/rejudge.h"
+#include "app/what_if/rejudge.h"
 #include "app/local_verbs.h"
-#include "app/what_if_tally.h"
+#include "app/what_if/what_if_tally.h"
 #include "app/program_check.h"
 #include "cli/client.h"
 #include "cli/command.h"

@@ -1,4 +1,4 @@
-#include "app/what_if_tally.h"
+#include "app/what_if/what_if_tally.h"
 
 #include <inttypes.h>
 

@@ -1,4 +1,4 @@
-#include "app/behaviour.h"
+#include "app/what_if/behaviour.h"
 
 #include "base/json/json.h"
 #include "base/log.h"

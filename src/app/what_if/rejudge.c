@@ -1,4 +1,4 @@
-#include "app/rejudge.h"
+#include "app/what_if/rejudge.h"
 
 #include <semaphore.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "app/alarm_motion.h"
+#include "app/alarm/alarm_motion.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "app/origins.h"
+#include "app/wiring/origins.h"
 
 #include <stdio.h>
 

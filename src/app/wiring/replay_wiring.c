@@ -1,11 +1,11 @@
-#include "app/replay_wiring.h"
+#include "app/wiring/replay_wiring.h"
 
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app/origins.h"
+#include "app/wiring/origins.h"
 #include "base/memory.h"
 #include "base/thread/thread.h"
 #include "triage/replay/replay_blocked.h"

@@ -3,7 +3,7 @@
 #ifndef APP_MAINTENANCE_H
 #define APP_MAINTENANCE_H
 
-#include "app/config_current.h"
+#include "app/wiring/config_current.h"
 #include "triage/replay/replays.h"
 #include "triage/rules/triage_rules.h"
 

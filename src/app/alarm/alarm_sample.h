@@ -3,7 +3,7 @@
 #define APP_ALARM_SAMPLE_H
 
 #include "triage/alerts/alert_escalations.h"
-#include "app/alarm_motion.h"
+#include "app/alarm/alarm_motion.h"
 #include "base/containers/map.h"
 #include "engine/engine.h"
 #include "triage/alerts/alert.h"

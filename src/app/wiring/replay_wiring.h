@@ -2,7 +2,7 @@
 #ifndef APP_REPLAY_WIRING_H
 #define APP_REPLAY_WIRING_H
 
-#include "app/config_current.h"
+#include "app/wiring/config_current.h"
 #include "triage/replay/replays.h"
 
 struct replay_wiring;

@@ -1,4 +1,4 @@
-#include "app/queue_wiring.h"
+#include "app/wiring/queue_wiring.h"
 
 #include <stdlib.h>
 

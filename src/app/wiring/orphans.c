@@ -1,4 +1,4 @@
-#include "app/orphans.h"
+#include "app/wiring/orphans.h"
 
 #include <inttypes.h>
 

@@ -3,7 +3,7 @@
 #ifndef APP_ADOPT_WIRING_H
 #define APP_ADOPT_WIRING_H
 
-#include "app/config_current.h"
+#include "app/wiring/config_current.h"
 
 struct adopt_wiring_options {
     struct triage *triage;

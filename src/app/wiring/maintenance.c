@@ -1,4 +1,4 @@
-#include "app/maintenance.h"
+#include "app/wiring/maintenance.h"
 
 #include <stdlib.h>
 

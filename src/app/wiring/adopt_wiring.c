@@ -1,4 +1,4 @@
-#include "app/adopt_wiring.h"
+#include "app/wiring/adopt_wiring.h"
 
 #include <stdlib.h>
 

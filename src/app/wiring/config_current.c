@@ -1,4 +1,4 @@
-#include "app/config_current.h"
+#include "app/wiring/config_current.h"
 
 #include <stdlib.h>
 

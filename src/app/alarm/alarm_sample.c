@@ -1,4 +1,4 @@
-#include "app/alarm_sample.h"
+#include "app/alarm/alarm_sample.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-#include "app/alarm.h"
+#include "app/alarm/alarm.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "app/alarm_sample.h"
+#include "app/alarm/alarm_sample.h"
 #include "base/memory.h"
 #include "base/thread/thread.h"
 

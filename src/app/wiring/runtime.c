@@ -1,22 +1,22 @@
-#include "app/runtime.h"
+#include "app/wiring/runtime.h"
 
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app/adopt_wiring.h"
-#include "app/alarm.h"
-#include "app/behaviour.h"
+#include "app/wiring/adopt_wiring.h"
+#include "app/alarm/alarm.h"
+#include "app/what_if/behaviour.h"
 #include "store/clock_record.h"
-#include "app/config_current.h"
+#include "app/wiring/config_current.h"
 #include "store/instance.h"
-#include "app/queue_wiring.h"
-#include "app/origins.h"
-#include "app/orphans.h"
-#include "app/replay_wiring.h"
-#include "app/telemetry.h"
-#include "app/maintenance.h"
+#include "app/wiring/queue_wiring.h"
+#include "app/wiring/origins.h"
+#include "app/wiring/orphans.h"
+#include "app/wiring/replay_wiring.h"
+#include "app/wiring/telemetry.h"
+#include "app/wiring/maintenance.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"

@@ -1,4 +1,4 @@
-#include "app/telemetry.h"
+#include "app/wiring/telemetry.h"
 
 #ifdef IMPOUND_OTLP
 
